@@ -1,0 +1,14 @@
+"""What theory promises: one file per paper, every result with its conditions checked."""
+
+from __future__ import annotations
+
+from rote.bounds import dana2025 as dana2025
+from rote.bounds.bound import BOUNDS as BOUNDS
+from rote.bounds.bound import Bound as Bound
+from rote.models.attention_only import AttentionOnly
+
+
+def bounds(spec: AttentionOnly) -> list[Bound]:
+    """Every bound for this specification: those that apply first, largest first; then those that do not."""
+    found = [evaluate(spec) for evaluate in BOUNDS.values()]
+    return sorted(found, key=lambda item: (not item.applies, -(item.associations or 0), item.id))

@@ -1,0 +1,70 @@
+"""Weights in closed form: one file per construction, checked on every fact in the dtype that is saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rote.build import dana2025_theorem1 as dana2025_theorem1
+from rote.build.construction import CONSTRUCTIONS as CONSTRUCTIONS
+from rote.build.construction import Construction, Draft, Request, construction_named, parse_options
+from rote.errors import CheckFailed, InputError
+from rote.export.certificate import Certificate, certify
+from rote.models.model import Model, dtype_named
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
+
+DEFAULT_METHODS: dict[type, str] = {
+    AssociationTask: "dana2025.theorem1",
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """A model that was built, with the certificate of what it holds."""
+
+    model: Model
+    certificate: Certificate
+    provenance: dict[str, Any]
+
+
+def build(
+    task: Task,
+    method: str | None = None,
+    *,
+    dim: int | None = None,
+    head_dim: int | None = None,
+    heads: int | None = None,
+    dtype: str = "float32",
+    seed: int = 0,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> Built:
+    """Build a model that stores the task's facts, then run it on every one of them.
+
+    Sizes that are not given are chosen by the method; `options` are the method's own. A method that promises every
+    fact and misses one is an error, never a silent miss.
+    """
+    construction = construction_named(method or DEFAULT_METHODS[type(task)])
+    if not isinstance(task, construction.tasks):
+        wanted = " or ".join(kind.__name__ for kind in construction.tasks)
+        raise InputError(f"{construction.id} stores a {wanted}, not a {type(task).__name__}")
+    dtype_named(dtype)
+    parsed = parse_options(construction, options)
+    draft = construction.build(
+        Request(task, dim, head_dim, heads, dtype, seed, parsed, progress)
+    )
+    certificate = certify(draft, task, progress)
+    if construction.exact and certificate.stored < certificate.storable:
+        raise CheckFailed(
+            f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in {dtype} "
+            f"(smallest margin {certificate.min_margin:.3g}; measured: {draft.conditions}). "
+            "Try another --seed, a larger --dim, or --dtype float64"
+        )
+    provenance = {
+        "method": construction.id,
+        "source": construction.source,
+        "seed": seed,
+        "options": parsed.model_dump(mode="json"),
+    }
+    return Built(draft.model, certificate, provenance)

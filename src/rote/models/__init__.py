@@ -1,0 +1,6 @@
+"""Architectures: a frozen specification, a forward pass, an audited parameter count."""
+
+from rote.models.attention_only import AttentionOnly as AttentionOnly
+from rote.models.spec import ARCHITECTURES as ARCHITECTURES
+from rote.models.spec import Spec as Spec
+from rote.models.spec import spec_from_config as spec_from_config

@@ -1,0 +1,111 @@
+"""Attention-only Transformers (AoT): Dana, Pydi and Chevaleyre 2025, equations (1) and (2).
+
+    logits(t) = W_U ( x_S + sum_h W_O^h W_V^h sum_s a^h_s x_s ),   a^h = softmax_s( x_S^T W_Q^hT W_K^h x_s ),
+    x_s = e(t_s) + pos_s.
+
+Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `heads` H.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from rote.models.spec import Count, Spec
+
+
+class AttentionOnly(Spec):
+    """One or more layers of multi-head attention with a skip connection, between an embedding and an unembedding.
+
+    Parameters, one layer: d(S + 2N + 4kH), or d(S + 2N + 2(k + r)H) with query-key rank r (Remark 2: r = 1 suffices).
+    Further layers add 2d(k + r)H each; every position but the first layers' last attends to itself and what precedes.
+
+    Variant `shared` is what the paper's released experiments run when d != k: one compression d -> k and one
+    decompression k -> d around all heads of a layer, positions in R^k, heads of k x k matrices:
+    2dN + L(kS + 2dk + 2k(k + r)H) parameters. With d = k both variants are the paper's equation.
+    """
+
+    architecture: ClassVar[str] = "attention-only"
+
+    vocab: Count
+    context: Count
+    dim: Count
+    head_dim: Count
+    heads: Count
+    layers: Count = 1
+    variant: Literal["per-head", "shared"] = "per-head"
+    query_key_rank: Count | None = None
+    """Rank of W_Q^T W_K per head; head_dim when absent."""
+    wide_heads: bool = False
+    """Permit head_dim > dim: redundant parameters, but published experiments train such models."""
+    scale_scores: bool = False
+    """Divide scores by sqrt(head_dim): not in the paper, done in its released experiments."""
+
+    @property
+    def rank(self) -> int:
+        """Query-key rank r."""
+        return self.head_dim if self.query_key_rank is None else self.query_key_rank
+
+    @property
+    def compressed(self) -> bool:
+        """Whether heads work in R^k behind a shared compression."""
+        return self.variant == "shared" and self.dim != self.head_dim
+
+    @property
+    def inner_dim(self) -> int:
+        """Dimension the heads read and write: d, or k behind a shared compression."""
+        return self.head_dim if self.compressed else self.dim
+
+    @property
+    def promised(self) -> int:
+        """p = Hk + d, what Theorem 1 promises one layer."""
+        return self.heads * self.head_dim + self.dim
+
+    def refusals(self) -> list[str]:
+        refused = []
+        if self.context < 2:
+            refused.append(
+                "context: a key of one token leaves attention nothing to do (it can only attend to itself); "
+                "use keys of two or more tokens, spell keys in letters (--keys letters), or a linear memory"
+            )
+        if self.head_dim > self.dim and not self.wide_heads:
+            refused.append(
+                f"head_dim {self.head_dim} exceeds dim {self.dim}: a head cannot carry more dimensions than it reads; "
+                f"lower head_dim to {self.dim} or add heads"
+            )
+        if self.query_key_rank is not None and self.query_key_rank > self.head_dim:
+            refused.append(f"query_key_rank {self.query_key_rank} exceeds head_dim {self.head_dim}")
+        return refused
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        inner, rank, heads = self.inner_dim, self.rank, self.heads
+        shapes = {"tokens": (self.vocab, self.dim)}
+        if not self.compressed:
+            shapes["positions"] = (self.context, self.dim)
+        for layer in range(self.layers):
+            name = f"layers.{layer}."
+            if self.compressed:
+                shapes[name + "compress"] = (inner, self.dim)
+                shapes[name + "positions"] = (self.context, inner)
+                shapes[name + "decompress"] = (self.dim, inner)
+            shapes[name + "query"] = (heads, rank, inner)
+            shapes[name + "key"] = (heads, rank, inner)
+            shapes[name + "value"] = (heads, self.head_dim, inner)
+            shapes[name + "output"] = (heads, inner, self.head_dim)
+        shapes["unembed"] = (self.vocab, self.dim)
+        return shapes
+
+    def head_axes(self) -> dict[str, int]:
+        return {name: 0 for name in self.shapes() if name.rsplit(".", 1)[-1] in ("query", "key", "value", "output")}
+
+    def parameters(self) -> int:
+        N, S, d, k, r, H, L = (
+            self.vocab, self.context, self.dim, self.head_dim, self.rank, self.heads, self.layers,
+        )  # fmt: skip
+        if self.compressed:
+            return 2 * d * N + L * (k * S + 2 * d * k + 2 * k * (k + r) * H)
+        return d * (S + 2 * N + 2 * (k + r) * H * L)
+
+    def floats_per_input(self) -> int:
+        per_position = self.heads * (self.rank + 2 * self.inner_dim + self.head_dim + self.context)
+        positions = 1 if self.layers == 1 else self.context
+        return positions * per_position + 3 * self.context * self.dim + 2 * self.vocab

@@ -1,0 +1,103 @@
+"""A model: a specification, its tensors, and the vocabulary that makes its tokens readable.
+
+A model knows nothing of how its weights were made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rote.errors import InputError, problems
+from rote.models.forward import forward
+from rote.models.spec import Spec
+from rote.tasks.vocabulary import Vocabulary
+
+DTYPES: dict[str, torch.dtype] = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+
+
+def dtype_named(name: str) -> torch.dtype:
+    if name not in DTYPES:
+        raise InputError(f"dtype: {name!r} is not one of {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Weights that fit their specification; checked on creation."""
+
+    spec: Spec
+    weights: dict[str, Tensor]
+    vocabulary: Vocabulary | None = None
+
+    def __post_init__(self) -> None:
+        found = misfits(self.spec, self.weights)
+        vocab = getattr(self.spec, "vocab", None)
+        if self.vocabulary is not None and vocab is not None and vocab != len(self.vocabulary):
+            found.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
+        if found:
+            raise problems(f"{self.spec.architecture} model", found)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(tensor.dtype for tensor in self.weights.values() if tensor.is_floating_point())
+
+    @property
+    def dtype_name(self) -> str:
+        return str(self.dtype).removeprefix("torch.")
+
+    @cached_property
+    def parameters(self) -> int:
+        """Counted from the tensors themselves."""
+        return sum(tensor.numel() for tensor in self.weights.values() if tensor.is_floating_point())
+
+    @property
+    def bytes(self) -> int:
+        return sum(tensor.numel() * tensor.element_size() for tensor in self.weights.values())
+
+    def to(self, dtype: torch.dtype) -> Model:
+        """The same model with its parameters in another float dtype; integer tensors stay."""
+        cast = {
+            name: tensor.to(dtype) if tensor.is_floating_point() else tensor
+            for name, tensor in self.weights.items()
+        }
+        return replace(self, weights=cast)
+
+    @torch.no_grad()
+    def logits(self, inputs: Any) -> Tensor:
+        """Logits for what `task.inputs` gives: token ids, or vectors in the model's dtype."""
+        return forward(self.spec, self.weights, self._tensors(inputs))
+
+    def _tensors(self, inputs: Any) -> Any:
+        if isinstance(inputs, tuple):
+            return tuple(self._tensors(part) for part in inputs)
+        tensor = torch.from_numpy(np.ascontiguousarray(inputs)) if isinstance(inputs, np.ndarray) else inputs
+        return tensor.to(self.dtype) if tensor.is_floating_point() else tensor.long()
+
+
+def misfits(spec: Spec, weights: dict[str, Tensor]) -> list[str]:
+    """Everything in which tensors differ from what a specification asks for."""
+    found = []
+    floats, integers = spec.shapes(), spec.index_shapes()
+    for name, shape in {**floats, **integers}.items():
+        if name not in weights:
+            found.append(f"tensor {name!r} is missing")
+        elif tuple(weights[name].shape) != shape:
+            found.append(f"tensor {name!r} has shape {tuple(weights[name].shape)}, expected {shape}")
+        elif weights[name].is_floating_point() != (name in floats):
+            found.append(f"tensor {name!r} has dtype {weights[name].dtype}")
+    found += [f"tensor {name!r} does not belong here" for name in weights if name not in {**floats, **integers}]
+    kinds = {weights[name].dtype for name in floats if name in weights}
+    if len(kinds) > 1:
+        found.append(f"parameters have several dtypes: {', '.join(sorted(map(str, kinds)))}")
+    return found

@@ -1,0 +1,100 @@
+"""What every architecture has: a frozen specification, the shapes of its tensors, an audited parameter count.
+
+Specifications import no tensor library: bounds and plans work on them alone. The forward pass of an architecture is
+the file of the same name under `rote.models.forward`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rote.errors import InputError, problems
+
+Count = Annotated[int, Field(ge=1, le=2**40)]
+"""A size: at least one, and small enough that no product of a few of them means anything else."""
+
+MOST_PARAMETERS = 2**45
+"""Above this a specification is a slip of the keyboard: 2^45 float32 numbers are 128 TiB."""
+
+ARCHITECTURES: dict[str, type[Spec]] = {}
+
+
+class Spec(BaseModel):
+    """A frozen description of one architecture.
+
+    Subclasses name their `architecture`, give `shapes()` (every float tensor) and `parameters()` (a closed formula
+    that the tests compare with the tensors), and may refuse combinations that make no sense in `refusals()`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    architecture: ClassVar[str]
+    """Name in `config.json` and on the command line."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        ARCHITECTURES[cls.architecture] = cls
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise problems(self.architecture, [_readable(detail) for detail in error.errors()]) from None
+        refused = self.refusals()
+        if not refused and self.parameters() > MOST_PARAMETERS:
+            refused = [f"{self.parameters():.3g} parameters cannot be held anywhere; check the sizes"]
+        if refused:
+            raise problems(self.architecture, refused)
+
+    def refusals(self) -> list[str]:
+        """Why this combination of sizes makes no sense; empty when it does."""
+        return []
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of every parameter tensor."""
+        raise NotImplementedError
+
+    def index_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of every integer tensor: look-up structure that is stored but is not a parameter."""
+        return {}
+
+    def head_axes(self) -> dict[str, int]:
+        """For each tensor with one slice per head, its head axis: permuting heads must change nothing."""
+        return {}
+
+    def parameters(self) -> int:
+        """Number of parameters, by formula."""
+        raise NotImplementedError
+
+    def floats_per_input(self) -> int:
+        """Numbers that a forward pass holds per input, so that measures can choose how many to stream at once."""
+        raise NotImplementedError
+
+    def to_config(self) -> dict[str, Any]:
+        return {"architecture": self.architecture, **self.model_dump(mode="json")}
+
+
+def spec_from_config(config: Any, where: str) -> Spec:
+    """The specification that `to_config` wrote; `where` names the file in messages."""
+    if not isinstance(config, dict) or "architecture" not in config:
+        raise InputError(f"{where}: no specification with an `architecture` in it; is this a rote model folder?")
+    name = config["architecture"]
+    if name not in ARCHITECTURES:
+        known = ", ".join(sorted(ARCHITECTURES))
+        raise InputError(f"{where}: unknown architecture {name!r}; this version knows {known}")
+    values = {key: value for key, value in config.items() if key != "architecture"}
+    return ARCHITECTURES[name](**values)
+
+
+def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
+    """Numbers in tensors of these shapes."""
+    return sum(math.prod(shape) for shape in shapes.values())
+
+
+def _readable(detail: Any) -> str:
+    name = ".".join(str(part) for part in detail["loc"])
+    given = f" (given {detail['input']!r})" if detail["type"] != "missing" else ""
+    return f"{name}: {detail['msg'][0].lower()}{detail['msg'][1:]}{given}"

@@ -1,0 +1,70 @@
+"""Progress of long work, passed down as an argument: silent in a library, bars on stderr at the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Stage(Protocol):
+    """One piece of work whose length is known."""
+
+    def advance(self, steps: int = 1) -> None: ...
+
+    def describe(self, text: str) -> None: ...
+
+
+class Progress:
+    """Shows nothing: the default everywhere below the command line."""
+
+    @contextmanager
+    def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+        yield _SilentStage()
+
+
+class _SilentStage:
+    def advance(self, steps: int = 1) -> None:
+        pass
+
+    def describe(self, text: str) -> None:
+        pass
+
+
+class Bars(Progress):
+    """Rich bars on stderr. A stage that ends within two seconds leaves no trace."""
+
+    @contextmanager
+    def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn()]
+        if total is not None:
+            columns += [MofNCompleteColumn(), TimeRemainingColumn()]
+        columns.append(TimeElapsedColumn())
+        with RichProgress(*columns, console=Console(stderr=True), transient=True) as bars:
+            task = bars.add_task(description, total=total)
+            yield _RichStage(bars, task)
+
+
+class _RichStage:
+    def __init__(self, bars, task) -> None:
+        self._bars, self._task = bars, task
+
+    def advance(self, steps: int = 1) -> None:
+        self._bars.advance(self._task, steps)
+
+    def describe(self, text: str) -> None:
+        self._bars.update(self._task, description=text)
+
+
+SILENT = Progress()

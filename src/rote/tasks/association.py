@@ -1,0 +1,178 @@
+"""Association tasks: each context of tokens has one answer.
+
+Notation: `facts` is the papers' T_0, `vocab` their N, `context` their S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rote.errors import InputError, problems
+from rote.tasks.entropy import entropy_bits
+from rote.tasks.fingerprint import canonical_ids, digest
+from rote.tasks.origin import Origin
+from rote.tasks.shape import TaskShape
+from rote.tasks.vocabulary import PAD, Vocabulary, token_ids
+
+
+class Fact(NamedTuple):
+    """One fact in words."""
+
+    key: tuple[str, ...]
+    answer: str
+
+    def __str__(self) -> str:
+        letters = [token for token in self.key if token != PAD]
+        spelled = len(letters) > 1 and all(len(token) == 1 for token in letters)
+        return f"{('' if spelled else ' ').join(letters)} -> {self.answer}"
+
+
+@dataclass(frozen=True, eq=False)
+class AssociationTask:
+    """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum."""
+
+    contexts: np.ndarray
+    answers: np.ndarray
+    vocabulary: Vocabulary
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "contexts", token_ids(self.contexts, 2, len(self.vocabulary), "contexts"))
+        object.__setattr__(self, "answers", token_ids(self.answers, 1, len(self.vocabulary), "answers"))
+        found = []
+        if len(self.contexts) != len(self.answers):
+            found.append(f"{len(self.contexts)} contexts but {len(self.answers)} answers")
+        if self.contexts.size == 0:
+            found.append("there are no facts to store")
+        if found:
+            raise problems("association task", found)
+
+    @classmethod
+    def from_facts(
+        cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None
+    ) -> AssociationTask:
+        """From readable facts; tokens are numbered in order of appearance, keys before answers."""
+        if not facts:
+            raise InputError("association task: there are no facts to store")
+        lengths = sorted({len(key) for key, _ in facts})
+        if len(lengths) != 1:
+            raise InputError(f"association task: keys have {lengths[0]} to {lengths[-1]} tokens; pad them on the left")
+        order: dict[str, int] = {}
+        for key, _ in facts:
+            for token in key:
+                order.setdefault(token, len(order))
+        for _, answer in facts:
+            order.setdefault(answer, len(order))
+        contexts = np.array([[order[token] for token in key] for key, _ in facts], dtype=np.int32)
+        answers = np.array([order[answer] for _, answer in facts], dtype=np.int32)
+        return cls(contexts, answers, Vocabulary(order), origin or Origin())
+
+    @property
+    def facts(self) -> int:
+        return len(self.answers)
+
+    @property
+    def context(self) -> int:
+        return self.contexts.shape[1]
+
+    @property
+    def vocab(self) -> int:
+        return len(self.vocabulary)
+
+    def __len__(self) -> int:
+        return self.facts
+
+    def __repr__(self) -> str:
+        return (
+            f"AssociationTask({self.facts} facts, vocab {self.vocab}, context {self.context}, "
+            f"{self.origin.source!r})"
+        )
+
+    def __getitem__(self, row: int) -> Fact:
+        return Fact(self.vocabulary.words(self.contexts[row]), self.vocabulary.tokens[int(self.answers[row])])
+
+    def inputs(self, rows: slice) -> np.ndarray:
+        """What a model's forward pass takes for these rows."""
+        return self.contexts[rows]
+
+    @cached_property
+    def _key_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """First row of each distinct key, and for each row the number of its key."""
+        _, first, number = np.unique(self.contexts, axis=0, return_index=True, return_inverse=True)
+        return first, number.reshape(-1)
+
+    @property
+    def distinct_keys(self) -> int:
+        return len(self._key_rows[0])
+
+    @cached_property
+    def _majority(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each distinct key a row that carries its commonest answer, and how many rows carry it."""
+        _, key = self._key_rows
+        pairs, first, counts = np.unique(
+            np.stack([key.astype(np.int64), self.answers.astype(np.int64)], 1),
+            axis=0,
+            return_index=True,
+            return_counts=True,
+        )
+        # By key, then commonest answer first, then first appearance: the head of each key's run is its majority.
+        order = np.lexsort((first, -counts, pairs[:, 0]))
+        heads = order[np.unique(pairs[order, 0], return_index=True)[1]]
+        return first[heads], counts[heads]
+
+    @property
+    def ceiling(self) -> float:
+        """Best recall any model can reach: contradictory keys can be right only on their commonest answer."""
+        return float(self._majority[1].sum()) / self.facts
+
+    def majority(self) -> AssociationTask:
+        """One fact per key, with its commonest answer, in order of appearance: what can be stored at all."""
+        rows = self._majority[0]
+        return self if len(rows) == self.facts else self.take(np.sort(rows))
+
+    @cached_property
+    def answer_entropy(self) -> float:
+        """Entropy of the answers in bits per fact: what a code that knows only their frequencies would pay."""
+        return entropy_bits(np.bincount(self.answers, minlength=self.vocab))
+
+    @property
+    def entropy_bits(self) -> float:
+        """Bits in the answers of all distinct keys."""
+        return self.answer_entropy * self.distinct_keys
+
+    @cached_property
+    def shape(self) -> TaskShape:
+        """The sizes that bounds and plans need."""
+        return TaskShape(
+            associations=self.distinct_keys,
+            vocab=self.vocab,
+            context=self.context,
+            key_tokens=len(np.unique(self.contexts)),
+            last_tokens=len(np.unique(self.contexts[:, -1])),
+            answers=len(np.unique(self.answers)),
+            bits=self.entropy_bits,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        used = np.union1d(self.contexts, self.answers)
+        tokens, ids = canonical_ids(self.vocabulary, used)
+        rows = np.concatenate([ids[self.contexts], ids[self.answers][:, None]], 1)
+        return digest("associations", tokens, [rows[np.lexsort(rows.T[::-1])]])
+
+    def take(self, rows: np.ndarray | slice) -> AssociationTask:
+        return replace(self, contexts=self.contexts[rows], answers=self.answers[rows])
+
+    def in_vocabulary(self, vocabulary: Vocabulary) -> AssociationTask:
+        """The same facts in another vocabulary's ids, as a model that was built elsewhere needs them."""
+        if vocabulary == self.vocabulary:
+            return self
+        places = self.vocabulary.places_in(vocabulary, np.union1d(self.contexts, self.answers))
+        return replace(
+            self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary
+        )

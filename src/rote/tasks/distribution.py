@@ -1,0 +1,213 @@
+"""Distribution tasks: each context has a prior and a distribution over the next token.
+
+Rows are kept sparse (`starts`, `tokens`, `probabilities`, as in a CSR matrix): a weighted table of facts names few
+answers per key. `dense` gives the rows a construction asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from rote.errors import InputError, problems
+from rote.tasks.association import AssociationTask
+from rote.tasks.entropy import entropy_bits
+from rote.tasks.fingerprint import canonical_ids, digest
+from rote.tasks.origin import Origin
+from rote.tasks.shape import TaskShape
+from rote.tasks.vocabulary import Vocabulary, token_ids
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionTask:
+    """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t)."""
+
+    contexts: np.ndarray
+    prior: np.ndarray
+    starts: np.ndarray
+    tokens: np.ndarray
+    probabilities: np.ndarray
+    vocabulary: Vocabulary
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        vocab = len(self.vocabulary)
+        object.__setattr__(self, "contexts", token_ids(self.contexts, 2, vocab, "contexts"))
+        object.__setattr__(self, "tokens", token_ids(self.tokens, 1, vocab, "tokens"))
+        object.__setattr__(self, "starts", np.ascontiguousarray(self.starts, dtype=np.int64))
+        found = []
+        if not len(self.contexts):
+            found.append("there are no contexts")
+        if len(self.starts) != len(self.contexts) + 1 or len(self.tokens) != len(self.probabilities):
+            found.append("starts, tokens and probabilities do not describe one row per context")
+        elif np.any(np.diff(self.starts) < 1):
+            found.append(f"context {int(np.argmax(np.diff(self.starts) < 1))} has no next token")
+        if len(self.prior) != len(self.contexts):
+            found.append(f"{len(self.contexts)} contexts but a prior over {len(self.prior)}")
+        if len(self.contexts) and len(np.unique(self.contexts, axis=0)) != len(self.contexts):
+            found.append("a context appears twice; merge its rows")
+        for name, values in (("prior", self.prior), ("probabilities", self.probabilities)):
+            if not np.all(np.isfinite(values)) or np.any(values < 0):
+                found.append(f"{name} must be finite and not negative")
+        if found:
+            raise problems("distribution task", found)
+        totals = np.add.reduceat(np.asarray(self.probabilities, dtype=np.float64), self.starts[:-1])
+        if np.any(totals <= 0) or np.sum(self.prior) <= 0:
+            raise InputError("distribution task: the prior or a row of probabilities sums to zero")
+        normalised = np.asarray(self.probabilities, dtype=np.float64) / np.repeat(totals, np.diff(self.starts))
+        object.__setattr__(self, "probabilities", normalised)
+        object.__setattr__(self, "prior", np.asarray(self.prior, dtype=np.float64) / np.sum(self.prior))
+
+    @classmethod
+    def from_dense(
+        cls,
+        contexts: np.ndarray,
+        rows: np.ndarray,
+        prior: np.ndarray | None = None,
+        vocabulary: Vocabulary | None = None,
+        origin: Origin | None = None,
+    ) -> DistributionTask:
+        """From a matrix with one row of (unnormalised) probabilities per context; zeros are left out."""
+        rows = np.asarray(rows, dtype=np.float64)
+        if rows.ndim != 2 or len(rows) != len(contexts):
+            raise InputError(f"distribution task: {len(contexts)} contexts but probabilities of shape {rows.shape}")
+        row, token = np.nonzero(rows)
+        return cls(
+            contexts=contexts,
+            prior=np.ones(len(rows)) if prior is None else prior,
+            starts=np.searchsorted(row, np.arange(len(rows) + 1)),
+            tokens=token,
+            probabilities=rows[row, token],
+            vocabulary=vocabulary or Vocabulary.numbered(rows.shape[1]),
+            origin=origin or Origin(),
+        )
+
+    @classmethod
+    def from_weighted_facts(
+        cls, facts: Sequence[tuple[Sequence[str], str, float]], origin: Origin | None = None
+    ) -> DistributionTask:
+        """From (key, answer, weight) rows: weights of one key give its distribution, their sum its prior."""
+        plain = AssociationTask.from_facts([(key, answer) for key, answer, _ in facts], origin)
+        weights = np.array([weight for _, _, weight in facts], dtype=np.float64)
+        if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+            raise InputError("distribution task: weights must be finite and not negative")
+        kept = weights > 0
+        if not kept.any():
+            raise InputError("distribution task: every weight is zero")
+        contexts, first, key = np.unique(
+            plain.contexts[kept], axis=0, return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        pair = rank[key.reshape(-1)].astype(np.int64) * plain.vocab + plain.answers[kept]
+        pairs, where = np.unique(pair, return_inverse=True)
+        mass = np.bincount(where.reshape(-1), weights=weights[kept])
+        return cls(
+            contexts=contexts[order],
+            prior=np.bincount(pairs // plain.vocab, weights=mass, minlength=len(contexts)),
+            starts=np.searchsorted(pairs // plain.vocab, np.arange(len(contexts) + 1)),
+            tokens=pairs % plain.vocab,
+            probabilities=mass,
+            vocabulary=plain.vocabulary,
+            origin=plain.origin,
+        )
+
+    @property
+    def facts(self) -> int:
+        """Number of contexts."""
+        return len(self.contexts)
+
+    @property
+    def context(self) -> int:
+        return self.contexts.shape[1]
+
+    @property
+    def vocab(self) -> int:
+        return len(self.vocabulary)
+
+    def __len__(self) -> int:
+        return self.facts
+
+    def __repr__(self) -> str:
+        return (
+            f"DistributionTask({self.facts} contexts, vocab {self.vocab}, context {self.context}, "
+            f"{self.origin.source!r})"
+        )
+
+    def inputs(self, rows: slice) -> np.ndarray:
+        """What a model's forward pass takes for these rows."""
+        return self.contexts[rows]
+
+    def dense(self, rows: slice = slice(None)) -> np.ndarray:
+        """Probabilities of these rows as a matrix (contexts x vocab)."""
+        places = np.arange(self.facts)[rows]
+        matrix = np.zeros((len(places), self.vocab))
+        for at, place in enumerate(places):
+            span = slice(self.starts[place], self.starts[place + 1])
+            matrix[at, self.tokens[span]] = self.probabilities[span]
+        return matrix
+
+    @cached_property
+    def _row_of(self) -> np.ndarray:
+        return np.repeat(np.arange(self.facts), np.diff(self.starts))
+
+    @cached_property
+    def row_entropies(self) -> np.ndarray:
+        """Shannon entropy of each row, in bits."""
+        terms = -self.probabilities * np.log2(np.where(self.probabilities > 0, self.probabilities, 1.0))
+        return np.bincount(self._row_of, weights=terms, minlength=self.facts)
+
+    @property
+    def entropy_bits(self) -> float:
+        """Bits to be stored: what the contexts' next tokens share with the contexts, per context, times contexts."""
+        marginal = np.bincount(self.tokens, self.prior[self._row_of] * self.probabilities, self.vocab)
+        return max(0.0, entropy_bits(marginal) - float(self.prior @ self.row_entropies)) * self.facts
+
+    @property
+    def ceiling(self) -> float:
+        """Best accuracy of any predictor: it answers each context's likeliest token."""
+        return float(self.prior @ np.maximum.reduceat(self.probabilities, self.starts[:-1]))
+
+    def likeliest(self) -> AssociationTask:
+        """The look-up table of each context's likeliest next token."""
+        answers = np.empty(self.facts, dtype=np.int32)
+        for row in range(self.facts):
+            span = slice(self.starts[row], self.starts[row + 1])
+            answers[row] = self.tokens[span][np.argmax(self.probabilities[span])]
+        return AssociationTask(self.contexts, answers, self.vocabulary, self.origin)
+
+    @cached_property
+    def shape(self) -> TaskShape:
+        """The sizes that bounds and plans need."""
+        return self.likeliest().shape.model_copy(update={"bits": self.entropy_bits})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        names, ids = canonical_ids(self.vocabulary, np.union1d(self.contexts, self.tokens))
+        order = np.lexsort(ids[self.contexts].T[::-1])
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        entries = np.lexsort((ids[self.tokens], rank[self._row_of]))
+        # Rounded to ten digits: a table read twice may normalise its weights in another order.
+        return digest(
+            "distributions",
+            names,
+            [
+                ids[self.contexts][order],
+                np.round(self.prior[order], 10),
+                ids[self.tokens][entries],
+                np.round(self.probabilities[entries], 10),
+                np.diff(self.starts)[order],
+            ],
+        )
+
+    def in_vocabulary(self, vocabulary: Vocabulary) -> DistributionTask:
+        """The same distributions in another vocabulary's ids."""
+        if vocabulary == self.vocabulary:
+            return self
+        places = self.vocabulary.places_in(vocabulary, np.union1d(self.contexts, self.tokens))
+        return replace(self, contexts=places[self.contexts], tokens=places[self.tokens], vocabulary=vocabulary)

@@ -1,0 +1,120 @@
+"""Vector tasks: sequences of vectors with a query, and a label or a target (the vision-style setting).
+
+Notation: `examples` is the papers' T, `context` their n, `dim` their d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rote.errors import InputError, problems
+from rote.tasks.entropy import entropy_bits
+from rote.tasks.fingerprint import digest
+from rote.tasks.origin import Origin
+
+
+@dataclass(frozen=True, eq=False)
+class VectorTask:
+    """`contexts` (examples x context x dim, or 1 x context x dim when all examples share one), `queries`
+    (examples x dim), and either `labels` (examples) or `targets` (examples x outputs)."""
+
+    contexts: np.ndarray
+    queries: np.ndarray
+    labels: np.ndarray | None = None
+    targets: np.ndarray | None = None
+    origin: Origin = field(default_factory=Origin)
+
+    def __post_init__(self) -> None:
+        contexts = np.ascontiguousarray(self.contexts, dtype=np.float64)
+        queries = np.ascontiguousarray(self.queries, dtype=np.float64)
+        found = []
+        if contexts.ndim != 3 or queries.ndim != 2 or contexts.shape[-1] != queries.shape[-1]:
+            found.append(f"contexts {contexts.shape} and queries {queries.shape} do not fit together")
+        elif len(contexts) not in (1, len(queries)):
+            found.append(f"{len(contexts)} contexts for {len(queries)} queries; give one each, or one shared by all")
+        if (self.labels is None) == (self.targets is None):
+            found.append("give either labels or targets")
+        for name, given in (("labels", self.labels), ("targets", self.targets)):
+            if given is not None and len(given) != len(queries):
+                found.append(f"{len(queries)} examples but {len(given)} {name}")
+        if not np.all(np.isfinite(contexts)) or not np.all(np.isfinite(queries)):
+            found.append("contexts and queries must be finite")
+        if not len(queries):
+            found.append("there are no examples")
+        if found:
+            raise problems("vector task", found)
+        object.__setattr__(self, "contexts", contexts)
+        object.__setattr__(self, "queries", queries)
+        if self.labels is not None:
+            labels = np.asarray(self.labels)
+            if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
+                raise InputError("vector task: labels are whole numbers from 0 on, one per example")
+            object.__setattr__(self, "labels", labels.astype(np.int32))
+        if self.targets is not None:
+            targets = np.asarray(self.targets, dtype=np.float64)
+            object.__setattr__(self, "targets", targets.reshape(len(queries), -1))
+
+    @property
+    def facts(self) -> int:
+        """Number of examples."""
+        return len(self.queries)
+
+    @property
+    def context(self) -> int:
+        return self.contexts.shape[1]
+
+    @property
+    def dim(self) -> int:
+        return self.contexts.shape[2]
+
+    @property
+    def shared(self) -> bool:
+        """Whether all examples share one context."""
+        return len(self.contexts) == 1 and self.facts > 1
+
+    @property
+    def outputs(self) -> int:
+        """Classes, or the length of a target."""
+        if self.labels is not None:
+            return int(self.labels.max()) + 1
+        return self.targets.shape[1]  # pyright: ignore[reportOptionalMemberAccess]
+
+    def __len__(self) -> int:
+        return self.facts
+
+    def __repr__(self) -> str:
+        kind = "labels" if self.labels is not None else "targets"
+        return f"VectorTask({self.facts} examples, context {self.context}, dim {self.dim}, {kind})"
+
+    def inputs(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """What a model's forward pass takes for these rows: contexts and queries."""
+        queries = self.queries[rows]
+        if len(self.contexts) == 1:
+            return np.broadcast_to(self.contexts, (len(queries), *self.contexts.shape[1:])), queries
+        return self.contexts[rows], queries
+
+    @property
+    def ceiling(self) -> float:
+        """Best share of labels any model can give: equal inputs with different labels cannot all be right."""
+        if self.labels is None:
+            return 1.0
+        whole = np.concatenate([self.inputs(slice(None))[0].reshape(self.facts, -1), self.queries], 1)
+        _, key = np.unique(whole, axis=0, return_inverse=True)
+        pairs, counts = np.unique(np.stack([key.reshape(-1), self.labels], 1), axis=0, return_counts=True)
+        best = np.zeros(key.max() + 1, dtype=np.int64)
+        np.maximum.at(best, pairs[:, 0], counts)
+        return float(best.sum()) / self.facts
+
+    @property
+    def entropy_bits(self) -> float | None:
+        """Bits in the labels; none for real-valued targets, whose bits depend on a precision nobody has chosen."""
+        return None if self.labels is None else entropy_bits(np.bincount(self.labels)) * self.facts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        arrays = [self.contexts, self.queries]
+        arrays.append(self.labels if self.labels is not None else self.targets)  # pyright: ignore
+        return digest("vectors", [], arrays)
