@@ -7,12 +7,12 @@ from typing import Any
 
 from rote.build import dana2025_theorem1 as dana2025_theorem1
 from rote.build.construction import CONSTRUCTIONS as CONSTRUCTIONS
-from rote.build.construction import Construction, Draft, Request, construction_named, parse_options
+from rote.build.construction import Request, construction_named, parse_options
 from rote.errors import CheckFailed, InputError
-from rote.export.certificate import Certificate, certify
+from rote.export.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
+from rote.tasks import AssociationTask, Task
 
 DEFAULT_METHODS: dict[type, str] = {
     AssociationTask: "dana2025.theorem1",
@@ -54,8 +54,10 @@ def build(
     draft = construction.build(
         Request(task, dim, head_dim, heads, dtype, seed, parsed, progress)
     )
-    certificate = certify(draft, task, progress)
-    if construction.exact and certificate.stored < certificate.storable:
+    certificate = examine(
+        draft.model, task, draft.bound, draft.promised, draft.conditions, progress
+    ).certificate
+    if construction.exact and not certificate.complete:
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in {dtype} "
             f"(smallest margin {certificate.min_margin:.3g}; measured: {draft.conditions}). "

@@ -1,15 +1,105 @@
-"""Certificates: what a model holds, measured on every fact in the dtype that is saved, and how to check it again."""
+"""Certificates: what a model holds, measured on every fact in the dtype that is saved.
+
+A certificate is a claim. `rote.export.verify` makes it again from the tensors and the facts and compares.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from rote.build.construction import Draft
 from rote.export.fingerprint import weights_fingerprint
 from rote.measure.divergence import divergence
-from rote.measure.recall import Recall, recall
+from rote.measure.error import error
+from rote.measure.recall import recall
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import DistributionTask, Task, VectorTask
+
+
+class Certificate(BaseModel):
+    """The claim. Everything above `bound` is measured; the rest says what was promised and met on the way."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    facts_fingerprint: str
+    weights_fingerprint: str
+    architecture: str
+    dtype: str
+    parameters: int
+    facts: int
+    stored: int
+    """Facts the model holds."""
+    storable: int
+    """Facts any model could hold: fewer than `facts` when keys contradict each other."""
+    min_margin: float | None = None
+    """Smallest margin between an answer's logit and the next best (association tasks and labels)."""
+    bits: float | None = None
+    divergence: float | None = None
+    """Expected KL divergence in nats (distribution tasks)."""
+    largest_error: float | None = None
+    """Largest relative error (vector tasks with real targets)."""
+    bound: str | None = None
+    promised: int | None = None
+    """Associations that bound promises for this specification."""
+    conditions: dict[str, Any] = {}
+
+    @property
+    def missed(self) -> int:
+        return self.facts - self.stored
+
+    @property
+    def complete(self) -> bool:
+        return self.stored >= self.storable
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A certificate together with the rows that are missed."""
+
+    certificate: Certificate
+    missed: np.ndarray
+
+
+def examine(
+    model: Model,
+    task: Task,
+    bound: str | None = None,
+    promised: int | None = None,
+    conditions: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> Findings:
+    """Run the model on every fact and state what it holds."""
+    if isinstance(task, VectorTask) and task.targets is not None:
+        off = error(model, task, progress)
+        measured: dict[str, Any] = {
+            "stored": off.memorized, "storable": task.facts, "largest_error": off.largest,
+        }  # fmt: skip
+        missed = off.missed
+    else:
+        held = recall(model, task, progress)
+        measured = {
+            "stored": held.recalled,
+            "storable": held.storable,
+            "min_margin": held.min_margin,
+            "bits": held.bits,
+        }
+        missed = held.missed
+        if isinstance(task, DistributionTask):
+            measured["divergence"] = divergence(model, task, progress).expected
+    certificate = Certificate(
+        facts_fingerprint=task.fingerprint,
+        weights_fingerprint=weights_fingerprint(model.weights),
+        architecture=model.spec.architecture,
+        dtype=model.dtype_name,
+        parameters=model.parameters,
+        facts=task.facts,
+        bound=bound,
+        promised=promised,
+        conditions=conditions or {},
+        **measured,
+    )
+    return Findings(certificate, missed)

@@ -7,6 +7,7 @@ number.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -45,9 +46,14 @@ class Recall:
         return None if self.bits is None else self.bits / self.parameters
 
     @property
+    def storable(self) -> int:
+        """Facts any model could recall."""
+        return round(self.ceiling * self.facts)
+
+    @property
     def complete(self) -> bool:
         """Whether the model recalls all that any model could."""
-        return self.recalled >= round(self.ceiling * self.facts)
+        return self.recalled >= self.storable
 
     def summary(self) -> dict[str, float | int | None]:
         """The numbers, by the names the command line prints."""
@@ -80,9 +86,11 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
     recalled = task.facts - len(rows_missed)
     choices = task.vocab if not isinstance(task, VectorTask) else task.outputs
     bits = None
-    if task.entropy_bits is not None:
+    if task.entropy_bits is not None and not isinstance(task, DistributionTask):
         bits = bits_memorized(task.entropy_bits, task.facts, recalled, choices)
-    return Recall(task.facts, recalled, task.ceiling, smallest, model.parameters, bits, rows_missed)
+    # A distribution task is asked for likeliest tokens, one per context: nothing contradicts there.
+    ceiling = 1.0 if isinstance(task, DistributionTask) else task.ceiling
+    return Recall(task.facts, recalled, ceiling, smallest, model.parameters, bits, rows_missed)
 
 
 def margins(logits: Tensor, answers: Tensor) -> Tensor:
@@ -95,7 +103,10 @@ def margins(logits: Tensor, answers: Tensor) -> Tensor:
     return (own - others).double()
 
 
-def for_model(task: Task, model: Model) -> Task:
+TaskKind = TypeVar("TaskKind", AssociationTask, DistributionTask, VectorTask)
+
+
+def for_model(task: TaskKind, model: Model) -> TaskKind:
     """The task in the model's vocabulary; a mismatch of kind or context is one clear error."""
     if isinstance(task, VectorTask):
         return task
