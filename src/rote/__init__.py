@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rote.bounds import Bound as Bound
-    from rote.bounds import bounds as bounds
-    from rote.build import Built as Built
-    from rote.build import build as build
+    from rote.theory import Bound as Bound
+    from rote.theory import bounds as bounds
+    from rote.constructions.build import Built as Built
+    from rote.constructions.build import build as build
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from rote.tasks.facts import facts as facts
 
 _WHERE = {
-    "Bound": "rote.bounds",
-    "bounds": "rote.bounds",
-    "Built": "rote.build",
-    "build": "rote.build",
+    "Bound": "rote.theory",
+    "bounds": "rote.theory",
+    "Built": "rote.constructions.build",
+    "build": "rote.constructions.build",
     "CheckFailed": "rote.errors",
     "InputError": "rote.errors",
     "RoteError": "rote.errors",

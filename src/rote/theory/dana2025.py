@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.bounds.bound import Bound, bound
+from rote.theory.bound import Bound, bound
 from rote.models.attention_only import AttentionOnly
 
 PAPER = "Dana, Pydi, Chevaleyre 2025"

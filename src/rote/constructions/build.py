@@ -1,13 +1,11 @@
-"""Weights in closed form: one file per construction, checked on every fact in the dtype that is saved."""
+"""Build a model by a named construction, then check it on every fact in the dtype that is saved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from rote.build import dana2025_theorem1 as dana2025_theorem1
-from rote.build.construction import CONSTRUCTIONS as CONSTRUCTIONS
-from rote.build.construction import Request, construction_named, parse_options
+from rote.constructions.construction import Request, construction_named, parse_options
 from rote.errors import CheckFailed, InputError
 from rote.export.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named

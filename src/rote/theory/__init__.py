@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rote.bounds import dana2025 as dana2025
-from rote.bounds.bound import BOUNDS as BOUNDS
-from rote.bounds.bound import Bound as Bound
+from rote.theory import dana2025 as dana2025
+from rote.theory.bound import BOUNDS as BOUNDS
+from rote.theory.bound import Bound as Bound
 from rote.models.attention_only import AttentionOnly
 
 
