@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rote.models.attention_only import AttentionOnly
 from rote.theory import dana2025 as dana2025
 from rote.theory.bound import BOUNDS as BOUNDS
 from rote.theory.bound import Bound as Bound
-from rote.models.attention_only import AttentionOnly
 
 
 def bounds(spec: AttentionOnly) -> list[Bound]:

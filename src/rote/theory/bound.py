@@ -45,3 +45,18 @@ def bound(id: str) -> Callable[[Evaluator], Evaluator]:
         return evaluator
 
     return register
+
+
+def at_most_contexts(associations: int, spec: AttentionOnly) -> int:
+    """No more associations than there are contexts, N^S, which may be far too large a number to write out."""
+    return min(associations, contexts_up_to(associations, spec))
+
+
+def contexts_up_to(limit: int, spec: AttentionOnly) -> int:
+    """min(N^S, something >= limit): exact when N^S is below the limit, and never a longer number than needed."""
+    doublings = spec.vocab.bit_length() - 1  # 2^doublings <= N
+    if doublings == 0:
+        return 1
+    if doublings * spec.context > limit.bit_length():
+        return limit
+    return spec.vocab**spec.context

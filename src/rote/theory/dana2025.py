@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rote.theory.bound import Bound, bound
 from rote.models.attention_only import AttentionOnly
+from rote.theory.bound import Bound, bound
 
 PAPER = "Dana, Pydi, Chevaleyre 2025"
 

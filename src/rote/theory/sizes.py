@@ -1,0 +1,108 @@
+"""Sizes for a task: the smallest number of heads whose features have the rank that the facts need.
+
+Theorem 1 of Dana et al. promises p = Hk + d associations; what one layer can hold by a linear solve is the rank of
+its features (`rote.theory.rote_rank`), which depends on the tokens that occur, not on the size of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from rote.errors import InputError
+from rote.models.attention_only import AttentionOnly
+from rote.tasks.shape import TaskShape
+from rote.theory.rote_rank import feature_rank, reach
+
+COMFORTABLE_DIM = 20
+"""The formula d(S + 2N + 4kH) with Hk + d >= T favours small d; float32 solves are safe from about 16 on."""
+
+
+def task_rank(shape: TaskShape, dim: int, head_dim: int, heads: int) -> int:
+    """Rank of one layer's features on this task's contexts."""
+    return feature_rank(
+        dim=dim,
+        head_dim=head_dim,
+        heads=heads,
+        context=shape.context,
+        key_tokens=shape.key_tokens,
+        last_tokens=shape.last_tokens,
+    )
+
+
+def fewest_heads(shape: TaskShape, dim: int, head_dim: int) -> int:
+    """Smallest H >= 1 with min(d, last tokens) + H min(k, d, N + S - 2) >= T."""
+    skip = task_rank(shape, dim, head_dim, 0)
+    per_head = task_rank(shape, dim, head_dim, 1) - skip
+    return max(1, -(-(shape.associations - skip) // per_head))
+
+
+def widest_head(shape: TaskShape) -> int:
+    """A head width that is never redundant: N - 1 is within reach however positions share tokens."""
+    return max(1, shape.key_tokens - 1)
+
+
+def theorem1_spec(
+    shape: TaskShape,
+    dim: int | None = None,
+    head_dim: int | None = None,
+    heads: int | None = None,
+    query_key_rank: int | None = None,
+) -> AttentionOnly:
+    """One attention-only layer that holds the task's facts; sizes that are absent are chosen.
+
+    Without any size: dim 20, head_dim as large as dim and the tokens allow, and the fewest heads that do. With heads
+    given and dim absent, dim grows from 20 until the facts fit.
+    """
+    chosen = _dim(shape, head_dim, heads) if dim is None else dim
+    width = min(chosen, widest_head(shape)) if head_dim is None else head_dim
+    number = fewest_heads(shape, max(1, chosen), max(1, width)) if heads is None else heads
+    spec = AttentionOnly(
+        vocab=shape.vocab,
+        context=shape.context,
+        dim=chosen,
+        head_dim=width,
+        heads=number,
+        query_key_rank=query_key_rank,
+    )
+    if task_rank(shape, chosen, width, number) < shape.associations:
+        raise InputError(_too_small(shape, spec))
+    return spec
+
+
+def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
+    """Dim 20, or what a given head_dim needs, or the smallest above it with which the given heads suffice."""
+    start = max(COMFORTABLE_DIM, head_dim or 0)
+    if heads is None or heads < 1:
+        return start
+
+    def holds(dim: int) -> bool:
+        width = min(dim, widest_head(shape)) if head_dim is None else head_dim
+        return task_rank(shape, dim, max(1, width), heads) >= shape.associations
+
+    # Beyond this, neither the skip connection nor a head gains anything from a larger dim.
+    largest = max(start, shape.last_tokens, head_dim or widest_head(shape))
+    if holds(start) or not holds(largest):
+        return start
+    low, high = start, largest
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
+    limit = reach(shape.key_tokens, shape.context)
+    rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
+    needed = fewest_heads(shape, spec.dim, spec.head_dim)
+    promise = f"Theorem 1 promises H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {spec.promised}"
+    if spec.promised >= shape.associations:
+        promise += (
+            ", but that needs head_dim <= tokens + context - 2 and dim <= last tokens "
+            f"(here {shape.key_tokens} + {shape.context} - 2 = {limit} and {shape.last_tokens}); its features"
+        )
+    else:
+        promise += " and its features"
+    return (
+        f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
+        f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, tokens + context - 2) = "
+        f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
+        f"Give at least {needed} heads at this dim and head_dim, or leave --heads out"
+    )
