@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rote.theory import Bound as Bound
-    from rote.theory import bounds as bounds
     from rote.constructions.build import Built as Built
     from rote.constructions.build import build as build
     from rote.errors import CheckFailed as CheckFailed
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask
     from rote.tasks.facts import facts as facts
+    from rote.theory import Bound as Bound
+    from rote.theory import bounds as bounds
 
 _WHERE = {
     "Bound": "rote.theory",

@@ -10,10 +10,12 @@ from rote.errors import CheckFailed, InputError
 from rote.export.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, Task
+from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
 
 DEFAULT_METHODS: dict[type, str] = {
     AssociationTask: "dana2025.theorem1",
+    DistributionTask: "dana2025.sequence_encoder",
+    VectorTask: "mahdavi2024.theorem1",
 }
 
 
@@ -33,7 +35,7 @@ def build(
     dim: int | None = None,
     head_dim: int | None = None,
     heads: int | None = None,
-    dtype: str = "float32",
+    dtype: str | None = None,
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,
@@ -47,18 +49,18 @@ def build(
     if not isinstance(task, construction.tasks):
         wanted = " or ".join(kind.__name__ for kind in construction.tasks)
         raise InputError(f"{construction.id} stores a {wanted}, not a {type(task).__name__}")
-    dtype_named(dtype)
+    if dtype is not None:
+        dtype_named(dtype)
     parsed = parse_options(construction, options)
     draft = construction.build(
-        Request(task, dim, head_dim, heads, dtype, seed, parsed, progress)
+        Request(task, dim, head_dim, heads, dtype or construction.default_dtype, seed, parsed, progress)
     )
-    certificate = examine(
-        draft.model, task, draft.bound, draft.promised, draft.conditions, progress
-    ).certificate
+    certificate = examine(draft.model, task, draft.bound, draft.promised, draft.conditions, progress).certificate
     if construction.exact and not certificate.complete:
+        margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
         raise CheckFailed(
-            f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in {dtype} "
-            f"(smallest margin {certificate.min_margin:.3g}; measured: {draft.conditions}). "
+            f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
+            f"{certificate.dtype} (smallest margin {margin}; measured: {draft.conditions}). "
             "Try another --seed, a larger --dim, or --dtype float64"
         )
     provenance = {

@@ -64,6 +64,8 @@ class Construction:
     options: type[Options] = Options
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
+    default_dtype: str = "float32"
+    """Precision when the user names none; `auto` lets the construction choose the smallest that is exact."""
 
 
 CONSTRUCTIONS: dict[str, Construction] = {}

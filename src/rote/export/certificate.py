@@ -52,6 +52,10 @@ class Certificate(BaseModel):
         return self.facts - self.stored
 
     @property
+    def bits_per_parameter(self) -> float | None:
+        return None if self.bits is None else self.bits / self.parameters
+
+    @property
     def complete(self) -> bool:
         return self.stored >= self.storable
 

@@ -28,7 +28,12 @@ from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 
 FORMAT = 1
-CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE = "config.json", "model.safetensors", "vocab.json", "certificate.json"
+CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE = (
+    "config.json",
+    "model.safetensors",
+    "vocab.json",
+    "certificate.json",
+)
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,9 @@ def _refuse_what_is_no_folder(path: Path) -> None:
         raise InputError(f"{path}: no such model folder")
     missing = [name for name in (CONFIG, WEIGHTS) if not (path / name).is_file()]
     if missing:
-        pickles = sorted(item.name for item in path.iterdir() if item.suffix in (".pt", ".pth", ".bin", ".pkl", ".ckpt"))
+        pickles = sorted(
+            item.name for item in path.iterdir() if item.suffix in (".pt", ".pth", ".bin", ".pkl", ".ckpt")
+        )
         hint = f" (it has {pickles[0]}, a pickle, which rote never reads)" if pickles else ""
         raise InputError(f"{path}: not a rote model folder, {' and '.join(missing)} missing{hint}")
 

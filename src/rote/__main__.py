@@ -1,0 +1,5 @@
+"""`python -m rote`."""
+
+from rote.cli import run
+
+run()

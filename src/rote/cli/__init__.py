@@ -1,0 +1,55 @@
+"""The command line: parse, call, print.
+
+Exit 0: done; 1: a check did not hold; 2: bad input or usage, one clear message and no traceback. Each command is a file
+of this package, imported only when it is called.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from cyclopts import App, CycloptsError
+
+from rote import __version__
+from rote.cli.output import complain
+from rote.errors import RoteError
+
+app = App(
+    name="rote",
+    help="How much can a Transformer learn by rote? Predict it, build it, measure it.",
+    version=__version__,
+    help_format="markdown",
+    help_epilogue=(
+        "FACTS is a file (CSV, TSV, JSONL, Parquet), a generator (random:vocab=50,context=2,facts=210,seed=1) or a "
+        "named source (countries, airports, wordnet). Every command takes --json."
+    ),
+)
+for _name in ("demo", "bound", "plan", "build", "recall", "verify", "capacity", "methods"):
+    app.command(f"rote.cli.{_name}:{_name}", name=_name, help_epilogue="")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        outcome = app(
+            sys.argv[1:] if arguments is None else arguments,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as error:
+        return complain(f"{error} See `rote --help` or `rote COMMAND --help`", 2)
+    except RoteError as error:
+        return complain(str(error), error.exit_code)
+    except MemoryError:
+        return complain("not enough memory for this size; try fewer facts or a smaller --dim", 2)
+    except KeyboardInterrupt:
+        return complain("interrupted; nothing was written", 130)
+    except BrokenPipeError:
+        return 0
+    return outcome if isinstance(outcome, int) else 0
+
+
+def run() -> None:
+    """Entry point of the `rote` script."""
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""`rote bound`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rote.cli.output import AsJson, print_json, print_table
+
+
+def bound(
+    *,
+    vocab: int,
+    context: int,
+    dim: int,
+    head_dim: int,
+    heads: int,
+    layers: int = 1,
+    variant: Literal["per-head", "shared"] = "per-head",
+    query_key_rank: int | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """What theory promises a Transformer of these sizes: every published bound, its conditions checked.
+
+    Example: `rote bound --vocab 50 --context 2 --dim 10 --head-dim 10 --heads 20`
+
+    Parameters
+    ----------
+    vocab
+        Vocabulary size N.
+    context
+        Context length S.
+    dim
+        Embedding dimension d.
+    head_dim
+        Head dimension k.
+    heads
+        Number of heads H.
+    layers
+        Number of layers.
+    variant
+        Heads of the paper's equation, or of its released code.
+    query_key_rank
+        Rank of each head's query-key matrix; head_dim when absent.
+    """
+    from rote.models.attention_only import AttentionOnly
+    from rote.theory import bounds
+
+    spec = AttentionOnly(
+        vocab=vocab,
+        context=context,
+        dim=dim,
+        head_dim=head_dim,
+        heads=heads,
+        layers=layers,
+        variant=variant,
+        query_key_rank=query_key_rank,
+    )
+    found = bounds(spec)
+    if as_json:
+        print_json([item.model_dump() for item in found])
+        return
+    applying = [item for item in found if item.applies]
+    title = f"attention-only Transformer, {spec.parameters():,} parameters, {vocab:,}^{context} possible contexts"
+    print_table(
+        title,
+        ["bound", "associations", "kind", "parameters", "why"],
+        [[item.id, item.associations, item.kind, item.parameters, item.reason] for item in applying],
+    )
+    if len(applying) < len(found):
+        print_table(
+            "does not apply",
+            ["bound", "why not"],
+            [[item.id, item.reason] for item in found if not item.applies],
+        )

@@ -1,0 +1,126 @@
+"""`rote build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings
+from rote.cli.output import AsJson, describe, print_json, print_pairs
+
+
+def build(
+    facts: Facts,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    method: str | None = None,
+    dim: int | None = None,
+    head_dim: int | None = None,
+    heads: int | None = None,
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
+    seed: Seed = 0,
+    rank_one: Annotated[bool, Parameter(negative="")] = False,
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    force: Annotated[bool, Parameter(negative="")] = False,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Store facts in weights computed in closed form, and certify that every one is recalled.
+
+    Example: `rote build airports -o model`
+
+    Parameters
+    ----------
+    output
+        Folder to write the model into.
+    method
+        Construction (see `rote methods`); a good one for the facts when absent.
+    dim
+        Embedding dimension; chosen when absent.
+    head_dim
+        Head dimension; chosen when absent.
+    heads
+        Number of heads; the fewest that hold the facts when absent.
+    dtype
+        Precision of the saved weights, in which every fact is checked; float32 unless the method needs more.
+    rank_one
+        Query-key matrices of rank one (Dana et al., Remark 2).
+    set_
+        A setting of the method's own, `--set name=value`; may be repeated.
+    force
+        Replace a model folder that exists.
+    """
+    import time
+
+    from rote.constructions.build import build as build_model
+    from rote.export.folder import refuse_existing, write_folder
+
+    refuse_existing(output, force)
+    task = read_facts(facts, reading)
+    options = settings(set_)
+    if rank_one:
+        options["rank_one"] = True
+    start = time.perf_counter()
+    built = build_model(
+        task,
+        method,
+        dim=dim,
+        head_dim=head_dim,
+        heads=heads,
+        dtype=dtype,
+        seed=seed,
+        progress=bars(as_json),
+        **options,
+    )
+    seconds = time.perf_counter() - start
+    write_folder(output, built.model, task.origin, built.provenance, built.certificate, overwrite=force)
+    certificate = built.certificate
+    summary = {
+        "folder": str(output),
+        "method": built.provenance["method"],
+        "spec": built.model.spec.to_config(),
+        "dtype": certificate.dtype,
+        "facts": certificate.facts,
+        "stored": certificate.stored,
+        "missed": certificate.missed,
+        "ceiling": certificate.storable / certificate.facts,
+        "parameters": certificate.parameters,
+        "bytes": built.model.bytes,
+        "bits_per_parameter": certificate.bits_per_parameter,
+        "min_margin": certificate.min_margin,
+        "divergence": certificate.divergence,
+        "largest_error": certificate.largest_error,
+        "bound": certificate.bound,
+        "promised": certificate.promised,
+        "conditions": certificate.conditions,
+        "seconds": round(seconds, 3),
+        "seed": seed,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    print_pairs(
+        f"{facts}: {certificate.stored:,} of {certificate.facts:,} facts stored in {certificate.dtype}",
+        {
+            "method": summary["method"],
+            "architecture": describe(built.model.spec),
+            "parameters": certificate.parameters,
+            "size": f"{built.model.bytes / 1e6:,.2f} MB",
+            **{
+                name.replace("_", " "): summary[name]
+                for name in ("bits_per_parameter", "min_margin", "divergence", "largest_error")
+                if summary[name] is not None
+            },
+            "promise": f"{certificate.bound}: {certificate.promised:,}" if certificate.promised else "-",
+            "measured": ", ".join(f"{name} {_short(value)}" for name, value in certificate.conditions.items()),
+            "time": f"{seconds:.1f} s",
+            "folder": str(output),
+        },
+    )
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,84 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from rote.errors import InputError
+
+if TYPE_CHECKING:
+    from rote.progress import Progress
+    from rote.tasks import Task
+    from rote.tasks.origin import Reading
+
+READING = Group("Reading facts", sort_key=90)
+
+Facts = Annotated[str, Parameter(help="A file, a generator (random:...) or a named source.")]
+Seed = Annotated[int, Parameter(help="Same seed, same result.")]
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a table's cells become tokens."""
+
+    key: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
+    "Key columns, in order; all but the answer and the weight when absent."
+    answer: str | None = None
+    "Answer column; the last one when absent."
+    weight: str | None = None
+    "Weight column, which makes a distribution; the one named `weight` when absent."
+    keys: Literal["words", "letters"] | None = None
+    "A key cell is one token, or is spelled in letters."
+    pad: int | None = None
+    "Pad letters to this many tokens instead of the longest key's."
+    contradictions: Literal["refuse", "keep"] | None = None
+    "What to do with a key that has several answers."
+
+    def given(self) -> dict[str, Any]:
+        """Those the user set, by the names of `rote.tasks.origin.Reading`."""
+        values = {
+            "key": self.key,
+            "answer": self.answer,
+            "weight": self.weight,
+            "keys": self.keys,
+            "context": self.pad,
+            "contradictions": self.contradictions,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def read_facts(source: str, options: ReadingOptions | None, default: Reading | None = None) -> Task:
+    """The task that a user's words name; a model folder's own reading is the default for checking it."""
+    from rote.tasks.facts import facts
+
+    reading = default.model_dump(exclude_defaults=True) if default is not None else {}
+    return facts(source, **{**reading, **(options.given() if options else {})})
+
+
+def bars(as_json: bool) -> Progress:
+    """Progress bars when a person is watching."""
+    import sys
+
+    from rote.progress import SILENT, Bars
+
+    return SILENT if as_json and not sys.stderr.isatty() else Bars()
+
+
+def settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`--set name=value` pairs; values are JSON where they parse as such, else text."""
+    import json
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set {pair}: expected name=value")
+        try:
+            found[name.replace("-", "_")] = json.loads(value)
+        except json.JSONDecodeError:
+            found[name.replace("-", "_")] = value
+    return found

@@ -1,0 +1,65 @@
+"""`rote verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.output import AsJson, number, print_json, print_table
+
+SHOWN = 10
+
+
+def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = None, as_json: AsJson = False) -> int:
+    """Make a model's certificate again from its tensors and these facts, trusting nothing else in the folder.
+
+    Exits 1, naming the facts that fail, when any statement does not hold.
+
+    Example: `rote verify model airports`
+
+    Parameters
+    ----------
+    model
+        A model folder.
+    """
+    from rote.export.folder import read_folder
+    from rote.export.verify import verify as check
+    from rote.tasks import AssociationTask
+
+    folder = read_folder(model)
+    task = read_facts(facts, reading, folder.origin.reading)
+    verdict = check(folder, task, bars(as_json))
+    missed = [str(task[int(row)]) if isinstance(task, AssociationTask) else int(row) for row in verdict.missed]
+    if as_json:
+        print_json(
+            {
+                "holds": verdict.holds,
+                "checks": [vars(item) for item in verdict.checks],
+                "missed": len(missed),
+                "missed_facts": missed,
+            }
+        )
+        return 0 if verdict.holds else 1
+    print_table(
+        f"{model} against {facts}",
+        ["statement", "certificate", "found", ""],
+        [
+            [item.name, _cut(item.stated), _cut(item.found), "holds" if item.holds else "DOES NOT HOLD"]
+            for item in verdict.checks
+        ],
+    )
+    if verdict.holds:
+        print(f"verified: every statement of the certificate holds for {task.facts:,} facts")
+        return 0
+    print(f"NOT verified: {sum(not item.holds for item in verdict.checks)} statements do not hold")
+    if missed:
+        more = f" and {len(missed) - SHOWN:,} more" if len(missed) > SHOWN else ""
+        print(f"facts that fail: {'; '.join(map(str, missed[:SHOWN]))}{more}")
+    elif not any(item.holds for item in verdict.checks if item.name == "weights_fingerprint"):
+        print("every fact is still recalled, but these are not the weights that were certified")
+    return 1
+
+
+def _cut(value: object) -> str:
+    text = number(value)
+    return text[:23] + "…" if text.startswith("sha256:") else text
