@@ -17,7 +17,8 @@ class AttentionOnly(Spec):
     """One or more layers of multi-head attention with a skip connection, between an embedding and an unembedding.
 
     Parameters, one layer: d(S + 2N + 4kH), or d(S + 2N + 2(k + r)H) with query-key rank r (Remark 2: r = 1 suffices).
-    Further layers add 2d(k + r)H each; every position but the first layers' last attends to itself and what precedes.
+    Further layers add 2d(k + r)H each. Attention is causal: a position attends to itself and to what precedes, so that
+    one layer is the paper's equation and more layers are what a language model would run.
 
     Variant `shared` is what the paper's released experiments run when d != k: one compression d -> k and one
     decompression k -> d around all heads of a layer, positions in R^k, heads of k x k matrices:
@@ -32,6 +33,9 @@ class AttentionOnly(Spec):
     head_dim: Count
     heads: Count
     layers: Count = 1
+    positions_every_layer: bool = False
+    """Every layer after the first adds positions of its own to the stream before it attends (and d S parameters), as in
+    the paper's depth experiments. Behind a shared compression each layer always has its own."""
     variant: Literal["per-head", "shared"] = "per-head"
     query_key_rank: Count | None = None
     """Rank of W_Q^T W_K per head; head_dim when absent."""
@@ -78,7 +82,7 @@ class AttentionOnly(Spec):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         inner, rank, heads = self.inner_dim, self.rank, self.heads
-        shapes = {"tokens": (self.vocab, self.dim)}
+        shapes: dict[str, tuple[int, ...]] = {"tokens": (self.vocab, self.dim)}
         if not self.compressed:
             shapes["positions"] = (self.context, self.dim)
         for layer in range(self.layers):
@@ -87,6 +91,8 @@ class AttentionOnly(Spec):
                 shapes[name + "compress"] = (inner, self.dim)
                 shapes[name + "positions"] = (self.context, inner)
                 shapes[name + "decompress"] = (self.dim, inner)
+            elif self.positions_every_layer and layer > 0:
+                shapes[name + "positions"] = (self.context, self.dim)
             shapes[name + "query"] = (heads, rank, inner)
             shapes[name + "key"] = (heads, rank, inner)
             shapes[name + "value"] = (heads, self.head_dim, inner)
@@ -103,9 +109,18 @@ class AttentionOnly(Spec):
         )  # fmt: skip
         if self.compressed:
             return 2 * d * N + L * (k * S + 2 * d * k + 2 * k * (k + r) * H)
-        return d * (S + 2 * N + 2 * (k + r) * H * L)
+        positions = S * L if self.positions_every_layer else S
+        return d * (positions + 2 * N + 2 * (k + r) * H * L)
 
     def floats_per_input(self) -> int:
         per_position = self.heads * (self.rank + 2 * self.inner_dim + self.head_dim + self.context)
         positions = 1 if self.layers == 1 else self.context
         return positions * per_position + 3 * self.context * self.dim + 2 * self.vocab
+
+    def floats_held(self, inputs: int) -> int:
+        """One layer works from tables over the distinct tokens of a batch where that pays (see the forward pass)."""
+        distinct = min(self.vocab, inputs)
+        if self.layers > 1 or distinct * self.context > inputs:
+            return super().floats_held(inputs)
+        tables = 3 * distinct * self.heads * max(self.inner_dim, self.head_dim)
+        return tables + inputs * (self.context * (3 * self.heads + 3 * self.dim) + 2 * self.vocab)

@@ -68,8 +68,7 @@ class Model:
     def to(self, dtype: torch.dtype) -> Model:
         """The same model with its parameters in another float dtype; integer tensors stay."""
         cast = {
-            name: tensor.to(dtype) if tensor.is_floating_point() else tensor
-            for name, tensor in self.weights.items()
+            name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in self.weights.items()
         }
         return replace(self, weights=cast)
 

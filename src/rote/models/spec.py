@@ -73,6 +73,10 @@ class Spec(BaseModel):
         """Numbers that a forward pass holds per input, so that measures can choose how many to stream at once."""
         raise NotImplementedError
 
+    def floats_held(self, inputs: int) -> int:
+        """Numbers that a forward pass over so many inputs holds at once."""
+        return inputs * self.floats_per_input()
+
     def to_config(self) -> dict[str, Any]:
         return {"architecture": self.architecture, **self.model_dump(mode="json")}
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.forward.token_tables import table_pays, tabled_heads_output
+
+After = Callable[[int, Tensor], Tensor]
+"""What a layer does to the stream after attention, given its number: the MLP of an MLP-based Transformer."""
 
 
 def logits(
@@ -19,27 +24,70 @@ def logits(
 
 
 def residual(
-    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+    spec: AttentionOnly,
+    weights: dict[str, Tensor],
+    contexts: Integer[Tensor, "batch context"],
+    after: After | None = None,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream at the last position, before the unembedding."""
+    if spec.layers == 1 and table_pays(contexts):
+        stream = _one_layer_from_tables(spec, weights, contexts)
+        return stream if after is None else after(0, stream)
     stream = weights["tokens"][contexts]
-    if not spec.compressed:
-        stream = stream + weights["positions"]
     for layer in range(spec.layers):
-        if layer == spec.layers - 1:
-            return stream[:, -1] + _layer(spec, weights, layer, stream, last_only=True)[:, 0]
-        stream = stream + _layer(spec, weights, layer, stream, last_only=False)
-    return stream[:, -1]
+        if (positions := _stream_positions(spec, weights, layer)) is not None:
+            stream = stream + positions
+        last = layer == spec.layers - 1
+        read = _read(spec, weights, layer, stream)
+        mixed = heads_output(layer_heads(weights, layer), read, last, score_scale(spec))
+        stream = (stream[:, -1:] if last else stream) + _write(spec, weights, layer, mixed)
+        stream = stream if after is None else after(layer, stream)
+    return stream[:, 0]
 
 
-def _layer(
-    spec: AttentionOnly, weights: dict[str, Tensor], layer: int, stream: Tensor, last_only: bool
-) -> Float[Tensor, "batch position dim"]:
-    part = {name: weights[f"layers.{layer}.{name}"] for name in ("query", "key", "value", "output")}
-    if spec.compressed:
-        stream = stream @ weights[f"layers.{layer}.compress"].T + weights[f"layers.{layer}.positions"]
-    scale = 1 / math.sqrt(spec.head_dim) if spec.scale_scores else 1.0
-    mixed = heads_output(part, stream, last_only, scale)
+def layer_heads(weights: dict[str, Tensor], layer: int) -> dict[str, Tensor]:
+    """A layer's query, key, value and output matrices, one slice per head."""
+    return {name: weights[f"layers.{layer}.{name}"] for name in ("query", "key", "value", "output")}
+
+
+def score_scale(spec: AttentionOnly) -> float:
+    return 1 / math.sqrt(spec.head_dim) if spec.scale_scores else 1.0
+
+
+def _one_layer_from_tables(
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+) -> Float[Tensor, "batch dim"]:
+    positions = _stream_positions(spec, weights, 0)
+
+    def stream_at(place: int, tokens: Tensor) -> Tensor:
+        embedded = weights["tokens"][tokens]
+        return embedded if positions is None else embedded + positions[place]
+
+    def read_at(place: int, tokens: Tensor) -> Tensor:
+        return _read(spec, weights, 0, stream_at(place, tokens), slice(place, place + 1))
+
+    mixed = tabled_heads_output(layer_heads(weights, 0), contexts, read_at, score_scale(spec))
+    return stream_at(-1, contexts[:, -1]) + _write(spec, weights, 0, mixed)
+
+
+def _stream_positions(spec: AttentionOnly, weights: dict[str, Tensor], layer: int) -> Tensor | None:
+    """Positions that enter the residual stream before a layer, if any."""
+    if spec.compressed or (layer > 0 and not spec.positions_every_layer):
+        return None
+    return weights["positions" if layer == 0 else f"layers.{layer}.positions"]
+
+
+def _read(
+    spec: AttentionOnly, weights: dict[str, Tensor], layer: int, stream: Tensor, places: slice = slice(None)
+) -> Tensor:
+    """What a layer's heads read: the stream, or its shared compression with the layer's positions."""
+    if not spec.compressed:
+        return stream
+    return stream @ weights[f"layers.{layer}.compress"].T + weights[f"layers.{layer}.positions"][places]
+
+
+def _write(spec: AttentionOnly, weights: dict[str, Tensor], layer: int, mixed: Tensor) -> Tensor:
+    """What a layer adds to the stream."""
     return mixed @ weights[f"layers.{layer}.decompress"].T if spec.compressed else mixed
 
 

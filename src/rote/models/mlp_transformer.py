@@ -1,0 +1,68 @@
+"""The MLP-based Transformer that Dana, Pydi and Chevaleyre 2025 compare with (experiment 5):
+
+    logits(t) = W_U (W_2 sigma(W_1 . + b) + I) ( x_S + sum_h W_O^h W_V^h A^h(t) ).
+
+Notation: `width` is w, the MLP's hidden neurons; `vocab` N, `context` S, `dim` d, `head_dim` k, `heads` H.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Count, Spec
+
+
+class MlpTransformer(Spec):
+    """Attention as in `AttentionOnly` (variant per-head), each layer followed by an MLP with its own skip connection.
+
+    Parameters, one layer: d(S + 2N + 4kH) + 2dw + w. Only the MLP's first matrix has a bias, as in the paper's
+    released experiments. Width 0 is allowed: their grids start there, with attention alone.
+    """
+
+    architecture: ClassVar[str] = "mlp-transformer"
+
+    vocab: Count
+    context: Count
+    dim: Count
+    head_dim: Count
+    heads: Count = 1
+    width: Annotated[int, Field(ge=0, le=2**40)]
+    activation: Literal["gelu", "relu"] = "gelu"
+    layers: Count = 1
+    positions_every_layer: bool = False
+    wide_heads: bool = False
+    scale_scores: bool = False
+
+    @property
+    def attention(self) -> AttentionOnly:
+        """The same model without its MLPs; the shared fields mean what they mean there."""
+        return AttentionOnly.model_construct(**self.model_dump(exclude={"width", "activation"}))
+
+    def refusals(self) -> list[str]:
+        return self.attention.refusals()
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        shapes = self.attention.shapes()
+        unembed = shapes.pop("unembed")
+        for layer in range(self.layers):
+            shapes[f"layers.{layer}.mlp_in"] = (self.width, self.dim)
+            shapes[f"layers.{layer}.mlp_bias"] = (self.width,)
+            shapes[f"layers.{layer}.mlp_out"] = (self.dim, self.width)
+        return shapes | {"unembed": unembed}
+
+    def head_axes(self) -> dict[str, int]:
+        return self.attention.head_axes()
+
+    def parameters(self) -> int:
+        return self.attention.parameters() + self.layers * (2 * self.dim * self.width + self.width)
+
+    def floats_per_input(self) -> int:
+        positions = 1 if self.layers == 1 else self.context
+        return self.attention.floats_per_input() + 2 * positions * self.width
+
+    def floats_held(self, inputs: int) -> int:
+        positions = 1 if self.layers == 1 else self.context
+        return self.attention.floats_held(inputs) + 2 * inputs * positions * self.width

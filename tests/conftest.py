@@ -1,0 +1,19 @@
+"""Shape and type checks on everything in `rote`, one thread, and the same examples on every run."""
+
+import sys
+
+from hypothesis import HealthCheck, settings
+from jaxtyping import install_import_hook
+
+if "rote" in sys.modules:
+    raise RuntimeError("rote was imported before its shape checks were installed")
+install_import_hook("rote", "beartype.beartype")
+
+import torch  # noqa: E402
+
+torch.set_num_threads(1)
+
+settings.register_profile(
+    "rote", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("rote")
