@@ -1,0 +1,86 @@
+"""Attention features: what W_O reads, centred on the last position.
+
+The centred feature of head h is W_V^h (A^h(t) - x_S) = W_V^h sum_{s<S} a^h_s (x_s - x_S): without the part that every
+head shares, which the skip connection carries anyway. Computed in float64 from weights rounded to the saved dtype.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Integer
+from torch import Tensor
+
+from rote.constructions.random_attention import Attention
+from rote.progress import SILENT, Progress
+
+WORKING_FLOATS = 2**22
+"""Numbers in flight per tensor: 32 MiB, so that the passes over one chunk stay near the cache."""
+
+
+class Differences:
+    """x_s - x_S of every context, with the embedded last tokens: what all heads' features are made of."""
+
+    def __init__(self, attention: Attention, contexts: Integer[Tensor, "facts context"]) -> None:
+        embedded = attention.embedded()
+        positions = torch.arange(contexts.shape[1])
+        x = embedded[positions, contexts]
+        self.attention = attention
+        self.before: Float[Tensor, "facts earlier dim"] = x[:, :-1] - x[:, -1:]
+        last, self.last_place = torch.unique(contexts[:, -1], return_inverse=True)
+        self.last_tokens: Float[Tensor, "last dim"] = embedded[-1, last]
+
+    @property
+    def facts(self) -> int:
+        return self.before.shape[0]
+
+    def last(self) -> Float[Tensor, "facts dim"]:
+        """x_S of every context."""
+        return self.last_tokens[self.last_place]
+
+    def rank(self) -> int:
+        """Dimension of the span of all x_s - x_S: at most min(d, N + S - 2); no head has more features than this."""
+        flat = self.before.flatten(0, 1)
+        sizes = torch.linalg.eigvalsh(flat.T @ flat)
+        # Eigenvalues are squares of singular values: noise is eps, the smallest genuine ones far above its root.
+        return int((sizes > sizes[-1] * 1e-12).sum())
+
+    def features(
+        self,
+        heads: slice,
+        width: int,
+        out: Float[Tensor, "facts columns"],
+        rows: Integer[Tensor, " rows"] | None = None,
+        progress: Progress = SILENT,
+    ) -> None:
+        """Write the first `width` centred features of each of these heads into `out`, heads side by side."""
+        query, key = self.attention.query[heads].double(), self.attention.key[heads].double()
+        value = self.attention.value[heads, :width].double()
+        count, _, dim = query.shape
+        before = self.before if rows is None else self.before[rows]
+        place = self.last_place if rows is None else self.last_place[rows]
+        facts, earlier, _ = before.shape
+        head_step = max(1, min(count, WORKING_FLOATS // max(1, 64 * dim)))
+        fact_step = max(1, WORKING_FLOATS // (head_step * max(dim, earlier)))
+        with progress.stage("features", facts * count) as stage:
+            for first in range(0, count, head_step):
+                some = slice(first, min(first + head_step, count))
+                number = some.stop - some.start
+                asked = torch.einsum("ud,hrd->uhr", self.last_tokens, query[some])
+                asked = torch.einsum("uhr,hrd->uhd", asked, key[some])
+                for start in range(0, facts, fact_step):
+                    span = slice(start, min(start + fact_step, facts))
+                    difference = before[span]
+                    scores = asked[place[span]] @ difference.transpose(1, 2)
+                    mixed = attend(scores) @ difference
+                    part = torch.einsum("thd,hkd->thk", mixed, value[some]).flatten(1)
+                    out[span, some.start * width : some.stop * width] = part
+                    stage.advance((span.stop - span.start) * number)
+
+
+def attend(scores: Float[Tensor, "facts heads earlier"]) -> Float[Tensor, "facts heads earlier"]:
+    """Attention to the earlier positions; the last one, whose score is 0 after centring, takes the rest."""
+    if scores.shape[-1] == 1:
+        return scores.sigmoid()
+    largest = scores.amax(-1, keepdim=True).clamp(min=0)
+    weights = (scores - largest).exp()
+    return weights / (weights.sum(-1, keepdim=True) + (-largest).exp())

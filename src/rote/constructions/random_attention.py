@@ -1,0 +1,85 @@
+"""Random attention: everything of a one-layer attention-only model but its output maps and its unembedding.
+
+Theorem 1 of Dana, Pydi and Chevaleyre 2025 needs attention in general position, so it is drawn at random. The weights
+are rounded to the dtype that will be saved as they are drawn: features computed from them are then the saved model's
+own, up to the rounding of its forward pass.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rote.models.attention_only import AttentionOnly
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Embeddings and heads in the dtype that is saved; W_O and W_U are what a construction solves for."""
+
+    tokens: Float[Tensor, "vocab dim"]
+    positions: Float[Tensor, "context dim"]
+    query: Float[Tensor, "heads rank dim"]
+    key: Float[Tensor, "heads rank dim"]
+    value: Float[Tensor, "heads head_dim dim"]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.tokens.dtype
+
+    def embedded(self) -> Float[Tensor, "context vocab dim"]:
+        """x for every position and token, added in the saved dtype as the forward pass does, then widened."""
+        return (self.positions[:, None] + self.tokens).double()
+
+    def weights(self, output: Float[Tensor, "heads dim head_dim"], unembed: Tensor) -> dict[str, Tensor]:
+        """All tensors of the model, in the saved dtype."""
+        return {
+            "tokens": self.tokens,
+            "positions": self.positions,
+            "layers.0.query": self.query,
+            "layers.0.key": self.key,
+            "layers.0.value": self.value,
+            "layers.0.output": output.to(self.dtype).contiguous(),
+            "unembed": unembed.to(self.dtype).contiguous(),
+        }
+
+
+def draw_attention(spec: AttentionOnly, score_std: float, dtype: torch.dtype, generator: torch.Generator) -> Attention:
+    """Gaussian embeddings and positions of one size, Gaussian scores of a chosen size, orthonormal value maps.
+
+    Scores x_S^T W_Q^T W_K x_s have standard deviation `score_std`: with entries of variance v in W_Q and W_K and
+    coordinates of variance 2 in x (token plus position) it is sqrt(r) 2 d v. Large scores make attention switch
+    sharply between positions, which is what keeps features of different heads apart.
+    """
+    v = score_std / (math.sqrt(spec.rank) * 2 * spec.dim)
+    if spec.scale_scores:
+        v *= math.sqrt(spec.head_dim)
+    shape = (spec.heads, spec.rank, spec.dim)
+    return Attention(
+        tokens=gaussian((spec.vocab, spec.dim), generator).to(dtype),
+        positions=gaussian((spec.context, spec.dim), generator).to(dtype),
+        query=(gaussian(shape, generator) * math.sqrt(v)).to(dtype),
+        key=(gaussian(shape, generator) * math.sqrt(v)).to(dtype),
+        value=orthonormal_rows(spec.heads, spec.head_dim, spec.dim, generator).to(dtype),
+    )
+
+
+def gaussian(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def orthonormal_rows(heads: int, rows: int, dim: int, generator: torch.Generator) -> Float[Tensor, "heads rows dim"]:
+    """Value maps with orthonormal rows: Gaussian ones lose a factor of the condition number per head.
+
+    More rows than dimensions (wide heads) cannot be orthonormal; those beyond `dim` are Gaussian.
+    """
+    square = min(rows, dim)
+    basis = torch.linalg.qr(gaussian((heads, dim, square), generator))[0].transpose(1, 2)
+    if rows == square:
+        return basis.contiguous()
+    spare = gaussian((heads, rows - square, dim), generator) / math.sqrt(dim)
+    return torch.cat([basis, spare], 1)
