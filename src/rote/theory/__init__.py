@@ -1,9 +1,28 @@
-"""What theory promises: one file per paper, every result with its conditions checked."""
+"""What theory promises: one file per paper, every result with its conditions checked.
+
+`rote.theory.sizes` and `rote.theory.plan`, which invert the results for a task, are imported where they are used.
+"""
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
+from rote.theory import allenzhu2024 as allenzhu2024
+from rote.theory import bietti2023 as bietti2023
+from rote.theory import bubeck2020 as bubeck2020
+from rote.theory import cabannes2024 as cabannes2024
 from rote.theory import dana2025 as dana2025
+from rote.theory import dana2025_distributions as dana2025_distributions
+from rote.theory import huben2023 as huben2023
+from rote.theory import kajitsuka2025 as kajitsuka2025
+from rote.theory import kim2023 as kim2023
+from rote.theory import madden2025 as madden2025
+from rote.theory import mahdavi2024 as mahdavi2024
+from rote.theory import morris2025 as morris2025
+from rote.theory import nichani2024 as nichani2024
+from rote.theory import rote_counting as rote_counting
+from rote.theory import rote_rank as rote_rank
+from rote.theory import rote_readout as rote_readout
+from rote.theory import vardi2022 as vardi2022
 from rote.theory.bound import BOUNDS as BOUNDS
 from rote.theory.bound import Bound as Bound
 

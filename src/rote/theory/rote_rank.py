@@ -14,9 +14,7 @@ positions that does share tokens fixes one more sum: with g groups a head adds a
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Bound, at_most_contexts, bound
-
-SOURCE = "rote; corrects Dana, Pydi, Chevaleyre 2025, Lemma 2"
+from rote.theory.bound import Refusal, Value, bound, not_one_layer
 
 
 def reach(key_tokens: int, context: int, groups: int = 1) -> int:
@@ -44,24 +42,21 @@ def rank_of(spec: AttentionOnly) -> int:
     )
 
 
-@bound("rote.rank")
-def rank(spec: AttentionOnly) -> Bound:
-    """One layer stores min(d, N) + H min(k, d, N + S - 2) associations: Theorem 1 of Dana et al. without its gap."""
-    reason = (
-        f"min(d, N) + H min(k, d, N + S - 2) = {min(spec.dim, spec.vocab)} + {spec.heads} x "
-        f"{min(spec.head_dim, spec.dim, reach(spec.vocab, spec.context))}, N counting the tokens that occur"
-    )
-    applies = spec.layers == 1 and not spec.compressed
-    if spec.layers != 1:
-        reason = f"the rank is that of one layer's features, given {spec.layers} layers"
-    elif spec.compressed:
-        reason = "the rank is that of equation (2), variant per-head; behind a shared compression it is smaller"
-    return Bound(
-        id="rote.rank",
-        kind="lower",
-        associations=at_most_contexts(rank_of(spec), spec) if applies else None,
-        parameters=spec.parameters(),
-        applies=applies,
-        reason=reason,
-        source=SOURCE,
+@bound(
+    "rote.rank",
+    kind="lower",
+    source="rote; corrects Lemma 2 of Dana, Pydi, Chevaleyre 2025",
+    statement="T = min(d, N) + H min(k, d, N + S - 2)",
+)
+def rank(spec: AttentionOnly) -> Value | Refusal:
+    """One layer stores as many associations as its features have rank: Theorem 1 of Dana et al. without its gap."""
+    other = not_one_layer(spec)
+    if other:
+        return Refusal(other, spec.parameters())
+    per_head = min(spec.head_dim, spec.dim, reach(spec.vocab, spec.context))
+    return Value(
+        rank_of(spec),
+        spec.parameters(),
+        f"min(d, N) + H min(k, d, N + S - 2) = {min(spec.dim, spec.vocab)} + {spec.heads} x {per_head}, "
+        "if every token occurs in contexts",
     )

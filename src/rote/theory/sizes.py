@@ -52,7 +52,7 @@ def theorem1_spec(
     given and dim absent, dim grows from 20 until the facts fit.
     """
     chosen = _dim(shape, head_dim, heads) if dim is None else dim
-    width = min(chosen, widest_head(shape)) if head_dim is None else head_dim
+    width = _head_dim(shape, chosen, heads) if head_dim is None else head_dim
     number = fewest_heads(shape, max(1, chosen), max(1, width)) if heads is None else heads
     spec = AttentionOnly(
         vocab=shape.vocab,
@@ -67,6 +67,14 @@ def theorem1_spec(
     return spec
 
 
+def _head_dim(shape: TaskShape, dim: int, heads: int | None) -> int:
+    """As wide as dim and the tokens allow; up to the full reach N + S - 2 only where the given heads need it."""
+    safe = min(dim, widest_head(shape))
+    if heads is None or dim < 1 or task_rank(shape, dim, safe, heads) >= shape.associations:
+        return safe
+    return min(dim, reach(shape.key_tokens, shape.context))
+
+
 def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
     """Dim 20, or what a given head_dim needs, or the smallest above it with which the given heads suffice."""
     start = max(COMFORTABLE_DIM, head_dim or 0)
@@ -74,11 +82,11 @@ def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
         return start
 
     def holds(dim: int) -> bool:
-        width = min(dim, widest_head(shape)) if head_dim is None else head_dim
-        return task_rank(shape, dim, max(1, width), heads) >= shape.associations
+        width = _head_dim(shape, dim, heads) if head_dim is None else max(1, head_dim)
+        return task_rank(shape, dim, width, heads) >= shape.associations
 
     # Beyond this, neither the skip connection nor a head gains anything from a larger dim.
-    largest = max(start, shape.last_tokens, head_dim or widest_head(shape))
+    largest = max(start, shape.last_tokens, head_dim or reach(shape.key_tokens, shape.context))
     if holds(start) or not holds(largest):
         return start
     low, high = start, largest

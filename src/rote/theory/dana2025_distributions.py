@@ -1,0 +1,64 @@
+"""Dana, Pydi and Chevaleyre 2025, what is said about distributions: no number of associations, but conditions.
+
+Notation: `vocab` is N, `dim` d; L(N, S, d) are the sequence encoders of rank d, which every Transformer of that
+dimension belongs to (Proposition 1).
+"""
+
+from __future__ import annotations
+
+import math
+
+from rote.models.attention_only import AttentionOnly
+from rote.theory.bound import Refusal, Value, bound
+from rote.theory.dana2025 import PAPER, broken_condition
+
+
+@bound(
+    "dana2025.proposition2",
+    kind="lower",
+    source=f"{PAPER}, Propositions 1 and 2",
+    statement="some sequence encoder matches every distribution iff d >= N - 1",
+)
+def proposition2(spec: AttentionOnly) -> Value | Refusal:
+    """Below d = N - 1 there are distributions that no Transformer of this dimension comes arbitrarily close to."""
+    if spec.dim < spec.vocab - 1:
+        return Refusal(
+            f"needs dim >= vocab - 1 = {spec.vocab - 1}, given {spec.dim}: some next-token distributions are out of "
+            "reach of every Transformer of this dim; associations are not, see dana2025.proposition3"
+        )
+    return Value(None, None, f"dim {spec.dim} >= vocab - 1: the embedding dimension forbids no next-token distribution")
+
+
+@bound(
+    "dana2025.theorem1_distributions",
+    kind="lower",
+    source=f"{PAPER}, Theorem 1 at epsilon = 0",
+    statement="T = Hk + d contexts at the divergence of the best sequence encoder",
+)
+def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
+    """p contexts whose distributions are met as well as any Transformer of this dimension can."""
+    broken = broken_condition(spec)
+    if broken:
+        return Refusal(broken, spec.parameters())
+    exact = "exactly" if spec.dim >= spec.vocab - 1 else "as closely as rank d allows"
+    return Value(spec.promised, spec.parameters(), f"distributions of {spec.promised} contexts are met {exact}")
+
+
+@bound(
+    "dana2025.theorem2",
+    kind="upper",
+    source=f"{PAPER}, Theorem 2, with the sign of its entropy corrected",
+    statement="KL <= E[(1 - pi(g|t)) log((N - 1)/(e^h - 1))] (1 + 2C)/(1 - 2C), C = sqrt(32 ln(N + 1)/d) < 1/2",
+)
+def theorem2(spec: AttentionOnly) -> Value | Refusal:
+    """Noisy look-up tables with entropy h per row. Since d >= N - 1 already gives divergence 0 (Proposition 2), the
+    bound says something only for d > 128 ln(N + 1) below N - 1, hence for N >= 868."""
+    needed = math.floor(128 * math.log(spec.vocab + 1)) + 1
+    if spec.dim < needed:
+        return Refusal(f"needs dim > 128 ln(vocab + 1), so at least {needed}, given {spec.dim}")
+    if spec.dim >= spec.vocab - 1:
+        return Refusal(f"dim {spec.dim} >= vocab - 1 already gives divergence 0; see dana2025.proposition2")
+    C = math.sqrt(32 * math.log(spec.vocab + 1) / spec.dim)
+    return Value(
+        None, None, f"bounds the divergence on noisy look-up tables, with factor {(1 + 2 * C) / (1 - 2 * C):.3g}"
+    )

@@ -1,0 +1,29 @@
+"""Kim, Kim and Mozafari 2023, "Provable Memorization Capacity of Transformers" (ICLR)."""
+
+from __future__ import annotations
+
+import math
+
+from rote.models.attention_only import AttentionOnly
+from rote.theory.bound import Refusal, Value, bound, largest
+
+
+@bound(
+    "kim2023.sequences",
+    kind="order",
+    source="Kim, Kim, Mozafari 2023",
+    statement="parameters ~ d + n + sqrt(nT log(nT)) for a label at every one of n positions, 2n attention layers",
+)
+def sequences(spec: AttentionOnly) -> Value | Refusal:
+    """Deep Transformers with MLPs map T sequences of n = S tokens to sequences of labels."""
+    budget, n = spec.parameters(), spec.context
+    left = budget - spec.dim - n
+    if left < math.sqrt(n * math.log(max(2, n))):
+        return Refusal(f"{budget} parameters do not reach d + n + sqrt(n log n) for one sequence of {n} tokens", budget)
+    T = largest(lambda T: math.sqrt(n * T * math.log(max(2, n * T))) <= left, left**2)
+    return Value(
+        T,
+        budget,
+        f"a deep Transformer with MLPs and {2 * n} attention layers in the same parameters, which labels every "
+        "position; constants taken as one",
+    )

@@ -1,0 +1,64 @@
+"""Madden, Fox and Thrampoulidis 2025: next-token prediction capacity of one-layer Transformers with an MLP.
+
+Random attention makes the contexts' features distinct; the output weights of m MLP neurons then solve m contexts.
+"""
+
+from __future__ import annotations
+
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
+from rote.theory.bound import Refusal, Value, bound, not_one_layer
+
+PAPER = "Madden, Fox, Thrampoulidis 2025"
+
+
+def matched(spec: AttentionOnly) -> MlpTransformer | None:
+    """One head and as many MLP neurons as fit in the parameters of the other heads; none if not even one does.
+
+    A neuron takes 2d + 1 parameters (two vectors and a bias). Constructed unchecked: only its parameters are asked for.
+    """
+    bare = MlpTransformer.model_construct(
+        vocab=spec.vocab, context=spec.context, dim=spec.dim, head_dim=spec.head_dim, heads=1, width=0
+    )
+    neurons = (spec.parameters() - bare.parameters()) // (2 * spec.dim + 1)
+    return bare.model_copy(update={"width": neurons}) if neurons > 0 else None
+
+
+@bound(
+    "madden2025.lower",
+    kind="lower",
+    source=f"{PAPER}, lower bound",
+    statement="T >= m with m MLP neurons after one attention layer",
+)
+def lower(spec: AttentionOnly) -> Value | Refusal:
+    """As many contexts as neurons, by one linear solve for the MLP's output matrix."""
+    other = not_one_layer(spec)
+    if other:
+        return Refusal(other)
+    if spec.dim < 2:
+        return Refusal("needs dim >= 2, so that any answer can be the maximum")
+    model = matched(spec)
+    if model is None:
+        return Refusal("the heads beyond the first hold too few parameters for a single MLP neuron")
+    return Value(
+        model.width,
+        model.parameters(),
+        f"an MLP of {model.width} neurons in place of all heads but one, in the same parameters",
+    )
+
+
+@bound(
+    "madden2025.upper",
+    kind="upper",
+    source=f"{PAPER}, upper bound",
+    statement="T <= P/(N - 1) contexts, if any next-token distributions are to be met",
+)
+def upper(spec: AttentionOnly) -> Refusal:
+    """Counting dimensions: T distributions over N tokens have T(N - 1) degrees of freedom."""
+    parameters = spec.parameters()
+    number = f"at most {parameters // (spec.vocab - 1)} contexts" if spec.vocab > 1 else "no limit with one token"
+    return Refusal(
+        f"about arbitrary next-token distributions ({number} with {parameters} parameters); an association needs only "
+        "the maximum, see rote.counting",
+        parameters,
+    )

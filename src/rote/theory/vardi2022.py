@@ -1,0 +1,26 @@
+"""Vardi, Yehudai and Shamir 2022, "On the Optimal Memorization Power of ReLU Neural Networks" (ICLR).
+
+The one-dimensional memorizer behind `kajitsuka2025`, as a ReLU network on separated points instead of sequences.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rote.models.attention_only import AttentionOnly
+from rote.theory.bound import Value, bound, largest
+
+
+@bound(
+    "vardi2022.theorem3_1",
+    kind="order",
+    source="Vardi, Yehudai, Shamir 2022",
+    statement="a deep ReLU network stores T separated points with ~ d + sqrt(T log T) parameters",
+)
+def theorem3_1(spec: AttentionOnly) -> Value:
+    """T = largest with d + sqrt(T log T) <= P, constants one; each parameter takes O~(sqrt T) bits."""
+    budget = spec.parameters()
+    T = largest(lambda T: spec.dim + math.sqrt(T * math.log(max(2, T))) <= budget, budget**2)
+    return Value(
+        T, budget, "a deep ReLU network in the same parameters, each context a point of R^d; constants taken as one"
+    )
