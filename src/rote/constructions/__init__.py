@@ -4,5 +4,6 @@ from rote.constructions import dana2025_proposition2 as dana2025_proposition2
 from rote.constructions import dana2025_proposition3 as dana2025_proposition3
 from rote.constructions import dana2025_theorem1 as dana2025_theorem1
 from rote.constructions import dana2025_theorem2 as dana2025_theorem2
+from rote.constructions import mahdavi2024_theorem1 as mahdavi2024_theorem1
 from rote.constructions import sequence_encoder as sequence_encoder
 from rote.constructions.construction import CONSTRUCTIONS as CONSTRUCTIONS
