@@ -24,6 +24,7 @@ from rote.theory import rote_rank as rote_rank
 from rote.theory import rote_readout as rote_readout
 from rote.theory import vardi2022 as vardi2022
 from rote.theory.bound import BOUNDS as BOUNDS
+from rote.theory.bound import RESULTS as RESULTS
 from rote.theory.bound import Bound as Bound
 
 

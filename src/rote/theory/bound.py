@@ -59,8 +59,19 @@ class Refusal:
     parameters: int | None = None
 
 
+@dataclass(frozen=True)
+class Result:
+    """What is known of a result before any specification is given."""
+
+    id: str
+    kind: Kind
+    source: str
+    statement: str
+
+
 Evaluator = Callable[[AttentionOnly], Bound]
 BOUNDS: dict[str, Evaluator] = {}
+RESULTS: dict[str, Result] = {}
 
 
 def bound(
@@ -93,6 +104,7 @@ def bound(
         # The wrapper returns another type than what it wraps, and says so.
         evaluator.__annotations__ = {"spec": AttentionOnly, "return": Bound}
         BOUNDS[id] = evaluator
+        RESULTS[id] = Result(id, kind, source, statement)
         return evaluator
 
     return register

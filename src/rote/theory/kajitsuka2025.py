@@ -28,8 +28,18 @@ def depth(associations: int, context: int, vocab: int) -> float:
 def word_length(associations: int, context: int, vocab: int) -> float:
     """sqrt(T / log T) max(log R, log C): how long the words grow that one group of labels is packed into."""
     T = max(2, associations)
-    log_R = 2 * math.log(T) + math.log(context) + math.log(vocab)
-    return math.sqrt(T / math.log(T)) * max(log_R, math.log(vocab))
+    return math.sqrt(T / math.log(T)) * label_size(T, context, vocab)
+
+
+def label_size(associations: int, context: int, vocab: int) -> float:
+    """max(log R, log C) with R = T^2 S N and C = N: what one packed key or label takes, in natural units."""
+    T = max(2, associations)
+    return max(2 * math.log(T) + math.log(context) + math.log(vocab), math.log(vocab))
+
+
+def short_words(associations: int, context: int, vocab: int) -> float:
+    """T max(log2 R, log2 C) / B: parameters that hold every packed key or label in words of B = 32 bits."""
+    return associations * label_size(associations, context, vocab) / math.log(2) / FLOAT32_BITS
 
 
 @bound(
@@ -108,15 +118,15 @@ def theorem4_3(spec: AttentionOnly) -> Value:
     "kajitsuka2025.theoremF_1",
     kind="order",
     source=f"{PAPER}, Theorem F.1",
-    statement="parameters ~ d + T/B with B bits each, B <= sqrt T; here B = 32",
+    statement="parameters ~ d + T max(log R, log C)/B with B bits each, B <= sqrt T; here B = 32",
 )
 def theorem_f1(spec: AttentionOnly) -> Value:
     """Limited precision: B bits a parameter give O~(T / B) parameters, so the bits stay of order T."""
     budget = spec.parameters()
-    T = FLOAT32_BITS * (budget - spec.dim)
+    T = largest(lambda T: spec.dim + short_words(T, spec.context, spec.vocab) <= budget, FLOAT32_BITS * budget)
     return Value(
         T,
         budget,
-        f"the same parameters at {FLOAT32_BITS} bits each, without logarithms",
+        f"the same parameters at {FLOAT32_BITS} bits each; constants taken as one",
         bits=float(FLOAT32_BITS * budget),
     )

@@ -1,0 +1,79 @@
+"""What facts take without any model, for scale: a plain look-up table, and a zip of the file."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rote.errors import InputError
+from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks.shape import TaskShape
+
+CHUNK = 1 << 20
+
+
+def fixed_width_bits(shape: TaskShape) -> int:
+    """A row per fact: S key tokens and an answer, each in the fewest whole bits that tell them apart."""
+    per_token = (shape.key_tokens - 1).bit_length()
+    per_answer = (shape.answers - 1).bit_length()
+    return shape.associations * (shape.context * per_token + per_answer)
+
+
+def entropy_bits(shape: TaskShape) -> float:
+    """log2 of the number of ways to choose T keys out of N^S, and the entropy of their answers."""
+    return key_set_bits(shape.associations, shape.key_tokens, shape.context) + shape.bits
+
+
+def key_set_bits(keys: int, key_tokens: int, context: int) -> float:
+    """log2 binomial(N^S, T); beyond 2^40 contexts log2(N^(ST) / T!), which is at most T^2 / N^S bits more."""
+    log_contexts = context * math.log2(key_tokens)
+    if log_contexts <= 40:
+        contexts = key_tokens**context
+        natural = math.lgamma(contexts + 1) - math.lgamma(keys + 1) - math.lgamma(contexts - keys + 1)
+        return max(0.0, natural / math.log(2))
+    return max(0.0, keys * log_contexts - math.lgamma(keys + 1) / math.log(2))
+
+
+def zipped_bytes(facts: AssociationTask | DistributionTask | str | Path) -> int:
+    """Bytes of a zip archive (deflate, strongest) of a file, or of the facts written out as text.
+
+    This counts the words as well, which a table of token numbers does not.
+    """
+    sink = io.BytesIO()
+    with (
+        zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+        archive.open("facts", "w", force_zip64=True) as entry,
+    ):
+        for chunk in _chunks(facts):
+            entry.write(chunk)
+    return sink.tell()
+
+
+def _chunks(facts: AssociationTask | DistributionTask | str | Path) -> Iterator[bytes]:
+    if isinstance(facts, str | Path):
+        try:
+            with Path(facts).open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            raise InputError(f"{facts}: cannot be read to compress it ({error.strerror})") from None
+        return
+    for lines in _lines(facts):
+        yield lines.encode("utf-8")
+
+
+def _lines(task: AssociationTask | DistributionTask) -> Iterator[str]:
+    words = task.vocabulary.tokens
+    keys = (" ".join(words[token] for token in context) for context in task.contexts.tolist())
+    if isinstance(task, AssociationTask):
+        for key, answer in zip(keys, task.answers.tolist(), strict=True):
+            yield f"{key}\t{words[answer]}\n"
+        return
+    for row, key in enumerate(keys):
+        span = slice(int(task.starts[row]), int(task.starts[row + 1]))
+        shares = zip(task.tokens[span].tolist(), task.probabilities[span].tolist(), strict=True)
+        for answer, share in shares:
+            yield f"{key}\t{words[answer]}\t{share * float(task.prior[row]):.6g}\n"
