@@ -1,5 +1,15 @@
 """What a model holds: recall, divergence, bits, capacity. Built and trained models are treated alike."""
 
+from rote.measure.accuracy import Accuracies as Accuracies
+from rote.measure.accuracy import accuracies as accuracies
 from rote.measure.bits import bits_memorized as bits_memorized
+from rote.measure.divergence import Divergence as Divergence
+from rote.measure.divergence import divergence as divergence
+from rote.measure.error import Error as Error
+from rote.measure.error import error as error
+from rote.measure.phi import phi as phi
+from rote.measure.phi import phi_inverse as phi_inverse
 from rote.measure.recall import Recall as Recall
 from rote.measure.recall import recall as recall
+from rote.measure.softmax_code import SoftmaxCode as SoftmaxCode
+from rote.measure.softmax_code import softmax_code as softmax_code

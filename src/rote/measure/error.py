@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from rote.errors import InputError
+from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
@@ -19,22 +21,27 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Error:
-    """Largest error over all examples, relative to the largest target, and the examples that exceed the tolerance."""
+    """How far outputs are from targets, and the examples that exceed the tolerance."""
 
     largest: float
+    """Largest error over all examples, relative to the largest target."""
+    mean_square: float
+    """Mean of squared errors over examples and outputs, in the targets' own units: what regression minimises."""
     memorized: int
     missed: np.ndarray
 
 
 def error(model: Model, task: VectorTask, progress: Progress = SILENT) -> Error:
-    """Run the model on every example."""
+    """Run the model on every example; outputs that are not numbers are infinitely wrong."""
     if task.targets is None:
         raise InputError("error needs real targets; this vector task has labels: measure its recall instead")
-    size = max(float(np.abs(task.targets).max()), np.finfo(np.float64).tiny)
-    errors = []
-    for rows, outputs in stream_logits(model, task, progress):
-        off = (outputs.double() - torch.from_numpy(task.targets[rows])).abs().amax(1) / size
-        errors.append(off.nan_to_num(nan=float("inf")).numpy())
+    task, targets = for_model(task, model), task.targets
+    size = max(float(np.abs(targets).max()), np.finfo(np.float64).tiny)
+    errors, squares = [], 0.0
+    for rows, outputs in stream_logits(model, task, progress, "measuring error"):
+        off = (outputs.double() - torch.from_numpy(targets[rows])).abs().nan_to_num(nan=math.inf, posinf=math.inf)
+        errors.append((off.amax(1) / size).numpy())
+        squares += float(off.square().sum())
     every = np.concatenate(errors)
     missed = np.flatnonzero(every > TOLERANCE)
-    return Error(float(every.max()), task.facts - len(missed), missed)
+    return Error(float(every.max()), squares / targets.size, task.facts - len(missed), missed)

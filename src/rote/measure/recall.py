@@ -7,18 +7,19 @@ number.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 import torch
+from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.errors import InputError
 from rote.measure.bits import bits_memorized
+from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
+from rote.tasks import AssociationTask, DistributionTask, Task
 
 
 @dataclass(frozen=True)
@@ -75,51 +76,39 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
     A distribution task is asked for each context's likeliest token.
     """
     task = for_model(task, model)
-    answers = _answers(task)
-    missed, smallest = [], float("inf")
+    answers = answers_of(task)
+    missed, smallest, choices = [], float("inf"), 0
     for rows, logits in stream_logits(model, task, progress):
         margin = margins(logits, torch.from_numpy(answers[rows]).long())
         # A margin that is not a number is a miss, hence the negated comparison.
         missed.append(np.flatnonzero(~(margin > 0).numpy()) + rows.start)
         smallest = min(smallest, float(margin.nan_to_num(nan=-float("inf")).min()))
+        choices = logits.shape[1]
     rows_missed = np.concatenate(missed)
-    recalled = task.facts - len(rows_missed)
-    choices = task.vocab if not isinstance(task, VectorTask) else task.outputs
-    bits = None
-    if task.entropy_bits is not None and not isinstance(task, DistributionTask):
-        bits = bits_memorized(task.entropy_bits, task.facts, recalled, choices)
     # A distribution task is asked for likeliest tokens, one per context: nothing contradicts there.
     ceiling = 1.0 if isinstance(task, DistributionTask) else task.ceiling
-    return Recall(task.facts, recalled, ceiling, smallest, model.parameters, bits, rows_missed)
+    return Recall(
+        facts=task.facts,
+        recalled=task.facts - len(rows_missed),
+        ceiling=ceiling,
+        min_margin=smallest,
+        parameters=model.parameters,
+        bits=_bits(task, rows_missed, choices),
+        missed=rows_missed,
+    )
 
 
-def margins(logits: Tensor, answers: Tensor) -> Tensor:
-    """Answer's logit less the best other logit, per row."""
+def margins(logits: Float[Tensor, "batch vocab"], answers: Integer[Tensor, " batch"]) -> Float[Tensor, " batch"]:
+    """Answer's logit less the best other logit, per row, in float64 so that unequal logits never give zero."""
     at = answers[:, None]
-    own = logits.gather(1, at).squeeze(1)
+    own = logits.gather(1, at).squeeze(1).double()
     if logits.shape[1] == 1:
-        return torch.full_like(own, float("inf"))
-    others = logits.scatter(1, at, -float("inf")).max(1).values
-    return (own - others).double()
+        return torch.where(own.isnan(), own, float("inf"))
+    return own - logits.scatter(1, at, -float("inf")).amax(1).double()
 
 
-TaskKind = TypeVar("TaskKind", AssociationTask, DistributionTask, VectorTask)
-
-
-def for_model(task: TaskKind, model: Model) -> TaskKind:
-    """The task in the model's vocabulary; a mismatch of kind or context is one clear error."""
-    if isinstance(task, VectorTask):
-        return task
-    context = getattr(model.spec, "context", None)
-    if context is not None and context != task.context:
-        raise InputError(
-            f"the model reads contexts of {context} tokens but these facts have {task.context}; "
-            "read the facts the way the model's were (--keys, --key, --context)"
-        )
-    return task if model.vocabulary is None else task.in_vocabulary(model.vocabulary)
-
-
-def _answers(task: Task) -> np.ndarray:
+def answers_of(task: Task) -> np.ndarray:
+    """The answer of each row: a fact's, a context's likeliest token, or a label."""
     if isinstance(task, AssociationTask):
         return task.answers
     if isinstance(task, DistributionTask):
@@ -127,3 +116,14 @@ def _answers(task: Task) -> np.ndarray:
     if task.labels is None:
         raise InputError("recall needs labels; this vector task has real targets: measure its error instead")
     return task.labels
+
+
+def _bits(task: Task, missed: np.ndarray, choices: int) -> float | None:
+    """Bits memorized. Rows that repeat a key add none: a key counts once, as recalled when any of its rows is."""
+    if isinstance(task, DistributionTask) or task.entropy_bits is None:
+        return None
+    keys, recalled = task.facts, task.facts - len(missed)
+    if isinstance(task, AssociationTask) and task.distinct_keys < task.facts:
+        keys = task.distinct_keys
+        recalled = len(np.unique(np.delete(task.contexts, missed, axis=0), axis=0))
+    return bits_memorized(task.entropy_bits, keys, recalled, choices)

@@ -10,21 +10,32 @@ from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 
-WORKING_FLOATS = 2**24
-"""Numbers held at once while streaming: 64 MiB in float32, well inside which matrix products run at full speed."""
+WORKING_FLOATS = 2**23
+"""Numbers a forward pass may hold at once while streaming: 32 MiB in float32. More is slower, being out of cache."""
+
+MOST_ROWS = 2**14
+"""Beyond so many rows at once nothing is gained."""
 
 
 def rows_at_once(model: Model) -> int:
-    return max(1, min(65_536, WORKING_FLOATS // model.spec.floats_per_input()))
+    """The largest power of two of rows whose forward pass stays within `WORKING_FLOATS`; at least one."""
+    rows = MOST_ROWS
+    while rows > 1 and model.spec.floats_held(rows) > WORKING_FLOATS:
+        rows //= 2
+    return rows
 
 
 def stream_logits(
-    model: Model, task: Task, progress: Progress = SILENT, label: str = "recalling facts"
+    model: Model,
+    task: Task,
+    progress: Progress = SILENT,
+    label: str = "recalling facts",
+    rows: int | None = None,
 ) -> Iterator[tuple[slice, Tensor]]:
-    """Slices of the task's rows with their logits."""
-    step = rows_at_once(model)
+    """Slices of the task's rows with their logits; `rows` at a time, or as many as are fast."""
+    step = rows_at_once(model) if rows is None else rows
     with progress.stage(label, task.facts) as stage:
         for start in range(0, task.facts, step):
-            rows = slice(start, min(start + step, task.facts))
-            yield rows, model.logits(task.inputs(rows))
-            stage.advance(rows.stop - rows.start)
+            taken = slice(start, min(start + step, task.facts))
+            yield taken, model.logits(task.inputs(taken))
+            stage.advance(taken.stop - taken.start)

@@ -122,5 +122,11 @@ class AttentionOnly(Spec):
         distinct = min(self.vocab, inputs)
         if self.layers > 1 or distinct * self.context > inputs:
             return super().floats_held(inputs)
-        tables = 3 * distinct * self.heads * max(self.inner_dim, self.head_dim)
-        return tables + inputs * (self.context * (3 * self.heads + 3 * self.dim) + 2 * self.vocab)
+        slab = min(self.heads, heads_at_once(inputs, self.context))
+        tables = 3 * distinct * slab * max(self.inner_dim, self.head_dim)
+        return tables + inputs * (self.context * (3 * slab + 4 * self.dim + 8) + 2 * self.vocab)
+
+
+def heads_at_once(inputs: int, context: int) -> int:
+    """Heads that one layer takes together: about 2^20 scores, so that temporaries stay in the cache."""
+    return max(16, 2**20 // (inputs * context))

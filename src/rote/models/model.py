@@ -80,8 +80,13 @@ class Model:
     def _tensors(self, inputs: Any) -> Any:
         if isinstance(inputs, tuple):
             return tuple(self._tensors(part) for part in inputs)
-        tensor = torch.from_numpy(np.ascontiguousarray(inputs)) if isinstance(inputs, np.ndarray) else inputs
-        return tensor.to(self.dtype) if tensor.is_floating_point() else tensor.long()
+        if isinstance(inputs, np.ndarray):
+            if inputs.ndim == 3 and len(inputs) > 1 and inputs.strides[0] == 0:
+                # One context shared by all examples stays one in memory.
+                return self._tensors(inputs[:1]).expand(inputs.shape)
+            # A copy where numpy forbids writing: tensors know no such thing.
+            inputs = torch.from_numpy(np.require(inputs, requirements=["C", "W"]))
+        return inputs.to(self.dtype) if inputs.is_floating_point() else inputs.long()
 
 
 def misfits(spec: Spec, weights: dict[str, Tensor]) -> list[str]:
@@ -99,4 +104,6 @@ def misfits(spec: Spec, weights: dict[str, Tensor]) -> list[str]:
     kinds = {weights[name].dtype for name in floats if name in weights}
     if len(kinds) > 1:
         found.append(f"parameters have several dtypes: {', '.join(sorted(map(str, kinds)))}")
+    for kind in kinds:
+        found += spec.refuse_dtype(str(kind).removeprefix("torch."))
     return found

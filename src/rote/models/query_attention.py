@@ -10,7 +10,7 @@ without a skip connection, an MLP or a normalisation. Notation: `context` is n, 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rote.models.spec import Count, Spec
 
@@ -46,6 +46,10 @@ class QueryAttention(Spec):
             context=context, dim=dim, head_dim=head_dim, heads=heads, value_dim=1, outputs=outputs,
             embed=True, sinusoids=True, scale_scores=True, readout_bias=True,
         )  # fmt: skip
+
+    @property
+    def reads(self) -> Literal["tokens", "vectors"]:
+        return "vectors"
 
     def refusals(self) -> list[str]:
         return [

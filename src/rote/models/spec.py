@@ -7,7 +7,7 @@ the file of the same name under `rote.models.forward`.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -51,6 +51,18 @@ class Spec(BaseModel):
 
     def refusals(self) -> list[str]:
         """Why this combination of sizes makes no sense; empty when it does."""
+        return []
+
+    @property
+    def reads(self) -> Literal["tokens", "vectors"]:
+        """Token ids (batch x context), or pairs of contexts (batch x context x dim) and queries (batch x dim).
+
+        An architecture that can read either says which in a field `input`.
+        """
+        return "vectors" if getattr(self, "input", None) == "vectors" else "tokens"
+
+    def refuse_dtype(self, dtype: str) -> list[str]:
+        """Why weights of this dtype would be wrong; empty for nearly every architecture."""
         return []
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

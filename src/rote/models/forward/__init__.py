@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from rote.errors import InputError
 from rote.models.forward import (
     attention_only,
     linear_memory,
@@ -27,4 +28,30 @@ FORWARD: dict[str, Callable[[Any, dict[str, Tensor], Any], Tensor]] = {
 
 def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Tensor:
     """Logits (or outputs) of the architecture that `spec` describes."""
+    found = misread(spec, inputs)
+    if found is not None:
+        raise InputError(f"a {spec.architecture} model reads {spec.reads}; {found}")
     return FORWARD[spec.architecture](spec, weights, inputs)
+
+
+def misread(spec: Any, inputs: Any) -> str | None:
+    """Why a model of this specification cannot read these inputs, if it cannot."""
+    context = spec.context
+    if spec.reads == "vectors":
+        if not isinstance(inputs, tuple):
+            return "give it a pair (contexts, queries)"
+        contexts, queries = (tuple(part.shape) for part in inputs)
+        batch, dim = queries[0], spec.dim
+        if (contexts, queries) != ((batch, context, dim), (batch, dim)):
+            return (
+                f"expected contexts of shape (batch, {context}, {dim}) and queries of shape (batch, {dim}), "
+                f"found {contexts} and {queries}"
+            )
+        return None
+    if not isinstance(inputs, Tensor) or inputs.is_floating_point():
+        return "give it token ids"
+    if inputs.ndim != 2 or inputs.shape[1] != context:
+        return f"expected ids of shape (batch, {context}), found {tuple(inputs.shape)}"
+    if inputs.numel() and (inputs.min() < 0 or inputs.max() >= spec.vocab):
+        return f"ids must lie in 0..{spec.vocab - 1}, found {int(inputs.min())}..{int(inputs.max())}"
+    return None

@@ -14,13 +14,15 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.models.attention_only import heads_at_once
+
 
 def table_pays(contexts: Integer[Tensor, "batch context"]) -> bool:
     """Whether the distinct tokens of all positions together are fewer than the contexts."""
     batch, context = contexts.shape
     if batch <= context:
         return False
-    return sum(len(torch.unique(contexts[:, place])) for place in range(context)) <= batch
+    return sum(int(torch.bincount(contexts[:, place]).count_nonzero()) for place in range(context)) <= batch
 
 
 def tabled_heads_output(
@@ -31,58 +33,81 @@ def tabled_heads_output(
 ) -> Float[Tensor, "batch dim"]:
     """sum_h W_O^h W_V^h A^h at the last position; `read_at(s, tokens)` gives x_s for tokens at position s."""
     batch, context = contexts.shape
-    heads, _, dim = part["query"].shape
     groups = [Groups.of(contexts[:, place]) for place in range(context)]
-    x = torch.stack([read_at(place, contexts[:, place]) for place in range(context)], 1)
-    last = groups[-1]
-    asked = torch.einsum("ud,hrd->uhr", read_at(context - 1, last.distinct), part["query"])
-    asked = torch.einsum("uhr,hrd->udh", asked, part["key"]) * scale
-    scores = last.multiply(x.flatten(1), asked, context)
-    attention = scores.view(batch, context, heads).softmax(1)
-    mixed = x.new_zeros(batch, dim)
-    for place, group in enumerate(groups):
-        values = torch.einsum("ud,hkd->uhk", read_at(place, group.distinct), part["value"])
-        written = torch.einsum("uhk,hdk->uhd", values, part["output"])
-        mixed = mixed + group.multiply(attention[:, place], written, 1)
+    tables = [read_at(place, group.distinct) for place, group in enumerate(groups)]
+    x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
+    laid_out = groups[-1].lay_out(x)
+    mixed = x.new_zeros(batch, x.shape[2])
+    together = heads_at_once(batch, context)
+    for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
+        query, key, value, output = slab
+        scores = groups[-1].multiply(laid_out, _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2))
+        attention = scores.softmax(1)
+        for place, group in enumerate(groups):
+            weights = group.lay_out(attention[:, place : place + 1])
+            mixed += group.multiply(weights, _folded(tables[place], value, output))[:, 0]
     return mixed
+
+
+def _folded(
+    x: Float[Tensor, "tokens dim"], inner: Float[Tensor, "heads k dim"], outer: Float[Tensor, "heads dim k"]
+) -> Float[Tensor, "tokens heads dim"]:
+    """outer_h inner_h x for every token and head."""
+    heads, k, dim = inner.shape
+    between = (x @ inner.reshape(heads * k, dim).T).view(-1, heads, k).transpose(0, 1)
+    return torch.bmm(between, outer.transpose(1, 2)).transpose(0, 1)
 
 
 @dataclass(frozen=True)
 class Groups:
     """Rows grouped by a number, laid out in blocks of equal height so that one batched product serves all groups.
 
-    Blocks are as high as the average group; the last block of a group is padded, so that at most twice the rows are
-    multiplied however uneven the groups.
+    A group is one block as high as the largest group, or several as high as the average one where groups are uneven;
+    the last block of a group is padded. At most twice the rows are multiplied.
     """
 
     distinct: Tensor
     """The numbers that occur."""
-    blocks: Tensor
-    """Group of each block."""
+    of_row: Tensor
+    """Group of each row."""
+    blocks: Tensor | None
+    """Group of each block; none when blocks and groups are the same."""
     rows: Tensor
     """Row in each place of the blocks (row 0 where there is padding)."""
     places: Tensor
     """Place of each row in the blocks."""
+    height: int
 
     @classmethod
     def of(cls, numbers: Integer[Tensor, " batch"]) -> Groups:
-        distinct, group, counts = torch.unique(numbers, return_inverse=True, return_counts=True)
+        counts = torch.bincount(numbers)
+        distinct = counts.nonzero().squeeze(1)
+        counts = counts[distinct]
+        every = torch.arange(len(numbers), device=numbers.device)
+        order = numbers.argsort(stable=True)
+        group = every[: len(distinct)].repeat_interleave(counts)
+        of_row = torch.empty_like(order).index_copy_(0, order, group)
+
         height = -(-len(numbers) // len(distinct))
+        even = int(counts.max()) <= 2 * height
+        height = int(counts.max()) if even else height
         blocks = (counts + height - 1) // height
-        order = group.argsort(stable=True)
-        # Consecutive places within a group; each group starts on a block of its own.
+        # Rows of a group stand in consecutive places; each group starts on a block of its own.
         shift = (blocks.cumsum(0) - blocks) * height - (counts.cumsum(0) - counts)
-        places = torch.empty_like(order)
-        places[order] = torch.arange(len(order), device=order.device) + shift[group[order]]
-        rows = order.new_zeros(int(blocks.sum()) * height)
-        rows[places] = torch.arange(len(order), device=order.device)
-        number = torch.arange(len(distinct), device=order.device)
-        return cls(distinct, number.repeat_interleave(blocks), rows, places)
+        sorted_places = every + shift[group]
+        places = torch.empty_like(order).index_copy_(0, order, sorted_places)
+        rows = order.new_zeros(int(blocks.sum()) * height).index_copy_(0, sorted_places, order)
+        return cls(
+            distinct, of_row, None if even else every[: len(distinct)].repeat_interleave(blocks), rows, places, height
+        )
+
+    def lay_out(self, x: Float[Tensor, "batch parts inner"]) -> Float[Tensor, "blocks rows inner"]:
+        """Rows in their places, each as `parts` vectors."""
+        return x.index_select(0, self.rows).view(-1, self.height * x.shape[1], x.shape[2])
 
     def multiply(
-        self, x: Float[Tensor, "batch flat"], table: Float[Tensor, "groups inner outer"], parts: int
-    ) -> Float[Tensor, "batch out"]:
-        """Each row, cut into `parts` vectors, times its group's matrix."""
-        blocks = x[self.rows].view(len(self.blocks), -1, x.shape[1] // parts)
-        product = torch.bmm(blocks, table[self.blocks])
-        return product.view(len(self.rows), -1)[self.places]
+        self, laid_out: Float[Tensor, "blocks rows inner"], table: Float[Tensor, "groups inner outer"]
+    ) -> Float[Tensor, "batch parts outer"]:
+        """Each row's vectors times the matrix of its group."""
+        product = torch.bmm(laid_out, table if self.blocks is None else table[self.blocks])
+        return product.view(len(self.rows), -1, table.shape[2]).index_select(0, self.places)

@@ -1,0 +1,57 @@
+"""Bringing a task and a model together: same kind, same sizes, the model's vocabulary."""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+from rote.errors import InputError, problems
+from rote.models.model import Model
+from rote.tasks import AssociationTask, DistributionTask, VectorTask
+
+TaskKind = TypeVar("TaskKind", bound=AssociationTask | DistributionTask | VectorTask)
+
+
+def for_model(task: TaskKind, model: Model) -> TaskKind:
+    """The task in the model's vocabulary; a mismatch of kind or sizes is one clear error."""
+    given = "vectors" if isinstance(task, VectorTask) else "tokens"
+    if model.spec.reads != given:
+        raise InputError(
+            f"a {model.spec.architecture} model of this kind reads {model.spec.reads}, but these facts are {given}"
+        )
+    if isinstance(task, VectorTask):
+        _refuse_other_vectors(task, model)
+        return task
+    _refuse_other_tokens(task, model)
+    return task if model.vocabulary is None else cast(TaskKind, task.in_vocabulary(model.vocabulary))
+
+
+def _refuse_other_tokens(task: AssociationTask | DistributionTask, model: Model) -> None:
+    context, vocab = _size(model, "context"), _size(model, "vocab")
+    if context != task.context:
+        raise InputError(
+            f"the model reads contexts of {context} tokens but these facts have {task.context}; "
+            "read the facts the way the model's were (--keys, --key, --context)"
+        )
+    if model.vocabulary is None and vocab != task.vocab:
+        raise InputError(
+            f"the model has {vocab} tokens and no vocabulary to tell which, but these facts have {task.vocab}; "
+            "give the model its vocabulary"
+        )
+
+
+def _refuse_other_vectors(task: VectorTask, model: Model) -> None:
+    found = [
+        f"the model's {name} is {_size(model, name)} but the task's is {given}"
+        for name, given in (("context", task.context), ("dim", task.dim))
+        if _size(model, name) != given
+    ]
+    outputs = _size(model, "outputs") or _size(model, "vocab") or 0
+    # Classes that no example carries are still classes, but a target has a fixed length.
+    if outputs < task.outputs or (task.targets is not None and outputs != task.outputs):
+        found.append(f"the model gives {outputs} outputs but the task has {task.outputs}")
+    if found:
+        raise problems("the model does not fit these vectors", found)
+
+
+def _size(model: Model, name: str) -> int | None:
+    return getattr(model.spec, name, None)

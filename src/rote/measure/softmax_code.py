@@ -1,0 +1,148 @@
+"""Bits a model holds by the code its logits give: the measure for trained models, which are rarely all or nothing.
+
+Someone who has the model needs -log2 softmax(beta logits)[answer] further bits a fact, with one inverse temperature
+beta for all facts. The facts' entropy less the shortest such code is what the model holds (in the manner of Allen-Zhu
+and Li 2024, Morris et al. 2025). beta is fitted because only the argmax was trained or built for: a built model may be
+right on every fact with logits of any scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Integer
+from scipy.optimize import brentq
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.measure.matching import for_model
+from rote.measure.recall import answers_of
+from rote.measure.streaming import stream_logits
+from rote.models.model import Model
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask, DistributionTask, Task
+
+SAMPLE_FLOATS = 2**22
+"""Logits kept in memory to find beta; with more facts than that, an even sample of them, then a step on all of them."""
+
+
+@dataclass(frozen=True)
+class SoftmaxCode:
+    """The shortest code found and what it says about the model."""
+
+    entropy_bits: float
+    """Bits in the answers, before anyone sees the model."""
+    code_bits: float
+    """Bits still needed beside the model."""
+    inverse_temperature: float
+    parameters: int
+
+    @property
+    def bits(self) -> float:
+        """Bits the model holds; never negative."""
+        return max(0.0, self.entropy_bits - self.code_bits)
+
+    @property
+    def bits_per_parameter(self) -> float:
+        return self.bits / self.parameters
+
+
+def softmax_code(model: Model, task: Task, progress: Progress = SILENT, rows: int | None = None) -> SoftmaxCode:
+    """Code the task's answers with the model. Keys that occur more than once are coded once, by their commonest answer.
+
+    One pass over the facts when their logits fit in memory, three otherwise; `rows` facts at a time.
+    """
+    if isinstance(task, DistributionTask):
+        raise InputError("softmax_code needs one answer per context; for a distribution task measure its divergence")
+    task = for_model(task, model)
+    if isinstance(task, AssociationTask):
+        task = task.majority()
+    answers = torch.from_numpy(answers_of(task)).long()
+    if task.entropy_bits is None:
+        raise InputError("softmax_code needs labels; this vector task has real targets: measure its error instead")
+
+    def chunks() -> Iterator[tuple[Tensor, Tensor]]:
+        for taken, logits in stream_logits(model, task, progress, "coding facts", rows):
+            yield logits, answers[taken]
+
+    sample, sampled = _sample(chunks(), task.facts)
+    beta = best_inverse_temperature(lambda beta: code_length(sample, sampled, beta).slope)
+    if len(sampled) == task.facts:
+        nats = code_length(sample, sampled, beta).nats
+    else:
+        beta, nats = _polished(chunks, beta)
+    return SoftmaxCode(task.entropy_bits, nats / math.log(2), beta, model.parameters)
+
+
+class CodeLength(NamedTuple):
+    """sum_t log sum_j exp(beta (l_tj - l_t,answer)) and its first two derivatives in beta; convex in beta."""
+
+    nats: float
+    slope: float
+    curvature: float
+
+
+def code_length(logits: Float[Tensor, "facts vocab"], answers: Integer[Tensor, " facts"], beta: float) -> CodeLength:
+    """Length of the code at one inverse temperature, in float64."""
+    gaps = logits.double() - logits.gather(1, answers[:, None]).double()
+    # A gap that is not a number makes the code infinitely long, as does an answer with logit -inf.
+    gaps = gaps.nan_to_num(nan=math.inf, posinf=math.inf, neginf=-math.inf)
+    if bool(gaps.isposinf().any()):
+        return CodeLength(math.inf, math.inf, math.inf) if beta > 0 else _uniform(*gaps.shape)
+    scaled = torch.where(gaps.isneginf(), gaps, gaps * beta)
+    nats = scaled.logsumexp(1)
+    shares = (scaled - nats[:, None]).exp()
+    finite = gaps.masked_fill(gaps.isneginf(), 0.0)
+    mean = (shares * finite).sum(1)
+    spread = (shares * finite.square()).sum(1) - mean.square()
+    return CodeLength(float(nats.sum()), float(mean.sum()), float(spread.sum()))
+
+
+def _uniform(facts: int, vocab: int) -> CodeLength:
+    return CodeLength(facts * math.log(vocab), math.inf, math.inf)
+
+
+def best_inverse_temperature(slope: Callable[[float], float], largest: float = 1e30) -> float:
+    """The beta >= 0 at which a convex code length stops falling; `largest` when it falls for ever (all recalled)."""
+    if slope(0.0) >= 0:
+        return 0.0
+    above = 1.0
+    while above < largest and slope(above) < 0:
+        above *= 8
+    if above >= largest:
+        return largest
+    below = above / 8
+    while slope(below) > 0:
+        below /= 8
+    return math.exp(brentq(lambda u: slope(math.exp(u)), math.log(below), math.log(above), xtol=1e-12))  # pyright: ignore
+
+
+def _sample(chunks: Iterator[tuple[Tensor, Tensor]], facts: int) -> tuple[Tensor, Tensor]:
+    """Logits and answers of every fact, or of every n-th so that they fit in memory."""
+    kept, kept_answers, start = [], [], 0
+    for logits, answers in chunks:
+        stride = max(1, math.ceil(facts * logits.shape[1] / SAMPLE_FLOATS))
+        first = -start % stride
+        kept.append(logits[first::stride].clone())
+        kept_answers.append(answers[first::stride])
+        start += len(answers)
+    return torch.cat(kept), torch.cat(kept_answers)
+
+
+def _polished(chunks: Callable[[], Iterator[tuple[Tensor, Tensor]]], beta: float) -> tuple[float, float]:
+    """One Newton step over all facts from a sample's beta, kept if it shortens the code."""
+    here = _total(chunks(), beta)
+    if not (math.isfinite(here.slope) and here.curvature > 0):
+        return beta, here.nats
+    step = max(beta / 2, min(2 * beta, beta - here.slope / here.curvature))
+    there = _total(chunks(), step)
+    return (step, there.nats) if there.nats < here.nats else (beta, here.nats)
+
+
+def _total(chunks: Iterator[tuple[Tensor, Tensor]], beta: float) -> CodeLength:
+    parts = [code_length(logits, answers, beta) for logits, answers in chunks]
+    return CodeLength(*(math.fsum(values) for values in zip(*parts, strict=True)))
