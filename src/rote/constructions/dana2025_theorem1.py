@@ -19,7 +19,7 @@ from rote.errors import CheckFailed, InputError
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
-from rote.tasks import AssociationTask
+from rote.tasks import AssociationTask, Task
 from rote.theory.sizes import theorem1_spec
 
 
@@ -37,11 +37,17 @@ class Theorem1Options(Options):
 
 
 def build_theorem1(request: Request) -> Draft:
-    task, options = request.task, request.options
-    task = task.majority()
+    task, options = associations(request.task), request.options
     spec = theorem1_spec(task.shape, request.dim, request.head_dim, request.heads, 1 if options.rank_one else None)
     check_answers(task, spec)
-    return store(task, spec, request, first_score_std(task, options), "dana2025.theorem1")
+    return store(task, spec, request, score_stds(spec, options), "dana2025.theorem1")
+
+
+def associations(task: Task) -> AssociationTask:
+    """What can be stored of the task: one answer per key. `rote.build` has checked its kind."""
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"dana2025.theorem1 stores an AssociationTask, not a {type(task).__name__}")
+    return task.majority()
 
 
 def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
@@ -52,19 +58,25 @@ def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
         )
 
 
-def first_score_std(task: AssociationTask, options: Theorem1Options) -> float:
-    """Few tokens give few different scores: they need larger ones to tell contexts apart."""
+def score_stds(spec: AttentionOnly, options: Theorem1Options) -> list[float]:
+    """Standard deviation of the scores for each draw.
+
+    Sharp attention keeps many heads apart, but with few heads it leaves facts on which none of them looks back: 1.6
+    times the root of the number of heads, within 2 and 30, lies where condition numbers were smallest.
+    """
     if options.score_std is not None:
-        return options.score_std
-    return 30.0 if task.shape.key_tokens < 64 else 10.0
+        return [options.score_std] * (options.redraws + 1)
+    middle = min(30.0, max(2.0, 1.6 * spec.heads**0.5))
+    around = (1.0, 2.0, 0.5, 3.0)
+    return [middle * around[draw % len(around)] for draw in range(options.redraws + 1)]
 
 
-def store(task: AssociationTask, spec: AttentionOnly, request: Request, score_std: float, bound: str) -> Draft:
+def store(task: AssociationTask, spec: AttentionOnly, request: Request, stds: list[float], bound: str) -> Draft:
     """Draw until every fact is recalled in the dtype that is saved."""
     options, dtype = request.options, dtype_named(request.dtype)
     generator = torch.Generator().manual_seed(request.seed)
     tried: list[dict[str, Any]] = []
-    for redraw in range(options.redraws + 1):
+    for redraw, score_std in enumerate(stds):
         attempt = dense_attempt(task, spec, dtype, score_std, options.right_hand_sides, generator, request.progress)
         missed = task.facts
         if attempt.weights is not None:
@@ -74,8 +86,6 @@ def store(task: AssociationTask, spec: AttentionOnly, request: Request, score_st
                 conditions = {"method": "dense", "redraws": redraw, **attempt.conditions}
                 return Draft(model, bound, spec.promised, conditions)
         tried.append({**attempt.conditions, "missed": missed})
-        if options.score_std is None:
-            score_std = min(100.0, score_std * 1.8)
     raise CheckFailed(_not_met(task, spec, request, tried))
 
 

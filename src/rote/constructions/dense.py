@@ -17,7 +17,7 @@ from rote.constructions.codes import answer_code, targets
 from rote.constructions.features import Differences
 from rote.constructions.random_attention import Attention, draw_attention
 from rote.constructions.skip_gauge import SkipBasis, output_maps, value_part
-from rote.constructions.zero_slack import condition, factorize, refine, usable_columns
+from rote.constructions.zero_slack import refine, solver, usable_columns
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
@@ -68,11 +68,9 @@ def dense_attempt(
     double = dtype == torch.float64
     gate = CONDITION_GATE.get(dtype, CONDITION_GATE[torch.float32])
     with progress.stage(f"factorising {task.facts} x {task.facts}"):
-        factors = factorize(features, double)
+        factors = solver(features, double)
     clock.lap("factorise")
-    if factors is None:
-        return Attempt(None, {"condition": float("inf"), "score_std": score_std, "seconds": clock.seconds})
-    estimate = condition(features, factors, generator)
+    estimate = factors.condition(generator)
     measured: dict[str, Any] = {"condition": estimate, "score_std": score_std, "seconds": clock.seconds}
     clock.lap("condition")
     if not estimate < gate:

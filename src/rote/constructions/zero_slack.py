@@ -8,6 +8,7 @@ estimated. Features beyond the square part enter by the Woodbury identity, which
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -23,53 +24,93 @@ STALLED = 0.5
 """A pass that does not halve the residual has met the precision of the factors."""
 
 
-@dataclass(frozen=True)
-class Factors:
-    """P F_1 = L U of the first `facts` columns, and what the further columns need."""
+SMALL = 400
+"""Up to so many facts the singular values themselves are affordable."""
 
-    lu: np.ndarray
-    pivots: np.ndarray
-    further: Float[Tensor, "facts more"] | None
-    """G = F_1^-1 F_2."""
-    gram: Float[Tensor, "more more"] | None
-    """Cholesky factor of I + G^T G."""
+
+class Solver(Protocol):
+    """Approximate least-norm solutions of F B = right, and the condition number of what it factorised."""
+
+    def solve(self, right: Tensor) -> Tensor: ...
+
+    def condition(self, generator: torch.Generator) -> float: ...
+
+
+class SingularValues:
+    """The solver for few facts: exact in float64, with every column taking part equally."""
+
+    def __init__(self, features: Float[Tensor, "facts features"]) -> None:
+        self._left, self._sizes, self._right = torch.linalg.svd(features, full_matrices=False)
+
+    def solve(self, right: Float[Tensor, "facts columns"]) -> Float[Tensor, "features columns"]:
+        return self._right.T @ ((self._left.T @ right) / self._sizes[:, None])
+
+    def condition(self, generator: torch.Generator) -> float:
+        return float(self._sizes[0] / self._sizes[-1])
+
+
+class Factors:
+    """P F_1 = L U of the first `facts` columns, and what the further columns need:
+    G = F_1^-1 F_2 and the Cholesky factor of I + G^T G."""
+
+    def __init__(self, features: Float[Tensor, "facts features"], double: bool) -> None:
+        facts = features.shape[0]
+        self._square = features[:, :facts]
+        packed = np.array(self._square.numpy(), dtype=np.float64 if double else np.float32, order="F")
+        factor, self._getrs = get_lapack_funcs(("getrf", "getrs"), (packed,))
+        self._lu, self._pivots, info = factor(packed, overwrite_a=True)
+        self.singular = bool(info != 0 or not np.isfinite(self._lu[-1, -1]))
+        self._further = self._gram = None
+        if features.shape[1] > facts and not self.singular:
+            further = self.square_solve(features[:, facts:])
+            gram = torch.eye(further.shape[1], dtype=torch.float64) + further.T @ further
+            self._gram, failed = torch.linalg.cholesky_ex(gram)
+            self._further, self.singular = further, bool(failed)
 
     def square_solve(self, right: Float[Tensor, "facts columns"], transposed: bool = False) -> Tensor:
-        """F_1^-1 right, or F_1^-T right, in float64 scaled into the factors' precision."""
+        """F_1^-1 right, or F_1^-T right: float64 scaled into the factors' precision and back."""
         size = right.abs().max().clamp(min=1e-300)
-        scaled = np.asfortranarray((right / size).numpy(), dtype=self.lu.dtype)
-        solve = get_lapack_funcs("getrs", (self.lu,))
-        solution, _ = solve(self.lu, self.pivots, scaled, trans=int(transposed), overwrite_b=True)
+        scaled = np.asfortranarray((right / size).numpy(), dtype=self._lu.dtype)
+        solution, _ = self._getrs(self._lu, self._pivots, scaled, trans=int(transposed), overwrite_b=True)
         return torch.from_numpy(solution).double() * size
 
     def solve(self, right: Float[Tensor, "facts columns"]) -> Float[Tensor, "features columns"]:
         """Least-norm B with F B = right: B_1 = (I + G G^T)^-1 F_1^-1 right, B_2 = G^T B_1."""
         first = self.square_solve(right)
-        if self.further is None or self.gram is None:
+        if self._further is None or self._gram is None:
             return first
-        first = first - self.further @ torch.cholesky_solve(self.further.T @ first, self.gram)
-        return torch.cat([first, self.further.T @ first])
+        first = first - self._further @ torch.cholesky_solve(self._further.T @ first, self._gram)
+        return torch.cat([first, self._further.T @ first])
+
+    def condition(self, generator: torch.Generator, steps: int = 4) -> float:
+        """Condition number of F_1 in the 2-norm by power iteration on F_1^T F_1 and its inverse, from below.
+
+        The inverse iteration runs on the factors themselves, so beyond 1 / eps it says "at least about 1e8".
+        """
+        if self.singular:
+            return float("inf")
+        facts = len(self._square)
+        large = torch.randn(facts, 2, generator=generator, dtype=torch.float64)
+        small = torch.randn(facts, 4, generator=generator, dtype=torch.float64)
+        largest = smallest = 1.0
+        for _ in range(steps):
+            large = torch.linalg.qr(large)[0]
+            large = self._square.T @ (self._square @ large)
+            largest = float(large.norm(dim=0).max()) ** 0.5
+            small = torch.linalg.qr(small)[0]
+            small = self.square_solve(self.square_solve(small, transposed=True))
+            smallest = float(small.norm(dim=0).max()) ** -0.5
+        return largest / smallest
+
+
+def solver(features: Float[Tensor, "facts features"], double: bool = False) -> Solver:
+    """The solver for this many facts; `double` asks for factors in float64."""
+    return SingularValues(features) if len(features) <= SMALL else Factors(features, double)
 
 
 def usable_columns(facts: int, features: int) -> int:
     """How many of the features take part: all, up to a quarter more than facts."""
     return min(features, facts + facts // SLACK_SHARE)
-
-
-def factorize(features: Float[Tensor, "facts features"], double: bool = False) -> Factors | None:
-    """LU of the first square part; None when a pivot vanishes, that is when the features are dependent."""
-    facts = features.shape[0]
-    square = np.array(features[:, :facts].numpy(), dtype=np.float64 if double else np.float32, order="F")
-    factor = get_lapack_funcs("getrf", (square,))
-    lu, pivots, info = factor(square, overwrite_a=True)
-    if info != 0 or not np.isfinite(lu[-1, -1]):
-        return None
-    if features.shape[1] == facts:
-        return Factors(lu, pivots, None, None)
-    further = Factors(lu, pivots, None, None).square_solve(features[:, facts:])
-    gram = torch.eye(further.shape[1], dtype=torch.float64) + further.T @ further
-    lower, failed = torch.linalg.cholesky_ex(gram)
-    return None if int(failed) else Factors(lu, pivots, further, lower)
 
 
 @dataclass(frozen=True)
@@ -83,7 +124,7 @@ class Refined:
 
 def refine(
     features: Float[Tensor, "facts features"],
-    factors: Factors,
+    factors: Solver,
     right: Float[Tensor, "facts columns"],
     start: Float[Tensor, "features columns"] | None = None,
     tolerance: float = 1e-6,
@@ -98,25 +139,3 @@ def refine(
             return Refined(solution, residual, passes)
         best, passes = residual, passes + 1
         solution = solution + factors.solve(left)
-
-
-def condition(
-    features: Float[Tensor, "facts features"], factors: Factors, generator: torch.Generator, steps: int = 4
-) -> float:
-    """Condition number of F_1 in the 2-norm by power iteration on F_1^T F_1 and its inverse, from below.
-
-    The inverse iteration runs on the factors themselves, so beyond 1 / eps it says "at least about 1e8".
-    """
-    facts = features.shape[0]
-    square = features[:, :facts]
-    large = torch.randn(facts, 2, generator=generator, dtype=torch.float64)
-    small = torch.randn(facts, 4, generator=generator, dtype=torch.float64)
-    largest = smallest = 1.0
-    for _ in range(steps):
-        large = torch.linalg.qr(large)[0]
-        large = square.T @ (square @ large)
-        largest = float(large.norm(dim=0).max()) ** 0.5
-        small = torch.linalg.qr(small)[0]
-        small = factors.square_solve(factors.square_solve(small, transposed=True))
-        smallest = float(small.norm(dim=0).max()) ** -0.5
-    return largest / smallest
