@@ -24,10 +24,10 @@ def facts_in(bits: float, vocab: int) -> int:
 def counting(spec: AttentionOnly) -> Value:
     """T facts with any of N answers each make N^T tables, and each needs its own setting of the parameters."""
     parameters = spec.parameters()
-    bits = FLOAT32_BITS * parameters
+    bits = float(FLOAT32_BITS * parameters)
     return Value(
         facts_in(bits, spec.vocab),
         parameters,
-        f"{parameters} float32 parameters hold {bits} bits, a fact log2 {spec.vocab} of them",
-        bits=float(bits),
+        f"{parameters} float32 parameters hold {bits:.0f} bits, a fact log2 {spec.vocab} of them",
+        bits=bits,
     )

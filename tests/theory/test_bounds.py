@@ -1,0 +1,225 @@
+"""Every bound: the published values, a sandwich between what is stored and what is impossible, and total functions."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rote.errors import InputError
+from rote.models.attention_only import AttentionOnly
+from rote.theory import BOUNDS, RESULTS, Bound, bounds
+from rote.theory.nichani2024 import linear_capacity
+from rote.theory.rote_rank import rank_of
+
+
+def by_id(**sizes) -> dict[str, Bound]:
+    return {item.id: item for item in bounds(AttentionOnly(**sizes))}
+
+
+def of(vocab: int, context: int, dim: int, head_dim: int, heads: int, **more) -> dict[str, Bound]:
+    return by_id(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads, **more)
+
+
+small = st.builds(
+    dict,
+    vocab=st.integers(1, 60),
+    context=st.integers(2, 6),
+    dim=st.integers(1, 40),
+    head_dim=st.integers(1, 40),
+    heads=st.integers(1, 30),
+    layers=st.integers(1, 3),
+    variant=st.sampled_from(["per-head", "shared"]),
+    wide_heads=st.booleans(),
+)
+size = st.one_of(st.integers(1, 50), st.integers(0, 40).map(lambda power: 2**power))
+any_size = st.builds(
+    dict,
+    vocab=size,
+    context=size,
+    dim=size,
+    head_dim=size,
+    heads=size,
+    layers=st.one_of(st.just(1), size),
+    variant=st.sampled_from(["per-head", "shared"]),
+    wide_heads=st.booleans(),
+)
+
+
+def spec_or_skip(sizes: dict) -> AttentionOnly:
+    try:
+        return AttentionOnly(**sizes)
+    except InputError:
+        assume(False)
+        raise
+
+
+def test_published_example():
+    found = of(50, 2, 10, 10, 20)
+    assert (found["dana2025.theorem1"].associations, found["dana2025.theorem1"].parameters) == (210, 9020)
+    assert found["mahdavi2024.theorem1"].associations == 21
+    assert found["dana2025.previous"].associations == 181
+    assert found["dana2025.remark2"].parameters == 10 * (2 + 100 + 2 * 11 * 20)
+    assert found["rote.rank"].associations == 210
+    assert found["rote.readout"].associations == math.floor(2 * (10 * 210 + 50 * 10) / math.log2(50))
+    assert found["rote.counting"].bits == 32 * 9020
+
+
+@pytest.mark.parametrize(
+    ("sizes", "promised", "rank"),
+    [
+        ((5, 2, 10, 10, 2), 30, 15),
+        ((5, 3, 12, 12, 8), 108, 53),
+        ((8, 2, 20, 20, 3), 80, 32),
+        ((4, 4, 8, 8, 20), 168, 124),
+    ],
+)
+def test_counterexamples_to_lemma_2(sizes, promised, rank):
+    found = of(*sizes)
+    theorem = found["dana2025.theorem1"]
+    assert not theorem.applies
+    assert theorem.associations is None
+    assert "rote.rank" in theorem.reason
+    assert (
+        AttentionOnly(**dict(zip(("vocab", "context", "dim", "head_dim", "heads"), sizes, strict=True))).promised
+        == promised
+    )
+    assert found["rote.rank"].associations == min(rank, sizes[0] ** sizes[1])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ((5, 2, 10, 5, 2), "dim <= vocab"),
+        ((5, 2, 10, 6, 2), "head_dim <= vocab + context - 2 = 5"),
+        ((50, 12, 10, 10, 2), None),
+    ],
+)
+def test_theorem1_names_the_condition(sizes, words):
+    theorem = of(*sizes)["dana2025.theorem1"]
+    assert theorem.applies == (words is None)
+    assert words is None or words in theorem.reason
+
+
+def test_context_must_fit_in_dim_for_mahdavi():
+    found = of(50, 12, 10, 10, 2)
+    assert not found["mahdavi2024.theorem1"].applies
+    assert "context < dim" in found["mahdavi2024.theorem1"].reason
+    assert not found["dana2025.previous"].applies
+
+
+@pytest.mark.parametrize("more", [{"layers": 2}, {"variant": "shared"}])
+def test_results_about_one_layer_say_so(more):
+    found = by_id(vocab=50, context=2, dim=20, head_dim=10, heads=5, **more)
+    for id in ("dana2025.theorem1", "rote.rank", "mahdavi2024.theorem1", "rote.readout", "madden2025.lower"):
+        assert not found[id].applies
+        assert ("one layer" in found[id].reason) == ("layers" in more)
+    assert found["rote.counting"].applies
+
+
+def test_remark2_of_a_rank_one_specification_is_itself():
+    thin = by_id(vocab=50, context=2, dim=10, head_dim=10, heads=20, query_key_rank=1)
+    assert thin["dana2025.theorem1"].parameters == thin["dana2025.remark2"].parameters == 5420
+
+
+def test_corollary1_counts_parameters_as_the_paper_does():
+    found = of(50, 2, 10, 2, 20)["dana2025.corollary1"]
+    assert found.associations == 42
+    assert found.parameters == 2 * (2 + 2 * 50 + 4 * (42 - 2))
+
+
+def test_heads_wider_than_dim_add_only_dim():
+    """Corollary 1 with d_h = 5 at d = 2 would promise 102; features of two dimensions have rank 2 per head."""
+    found = by_id(vocab=10, context=2, dim=2, head_dim=5, heads=20, wide_heads=True)
+    assert not found["dana2025.theorem1"].applies
+    assert found["rote.rank"].associations == found["dana2025.corollary1"].associations == 42
+
+
+@given(small)
+def test_sandwich(sizes):
+    """Lower bounds about this architecture never exceed its feature rank, and nothing exceeds what is possible."""
+    spec = spec_or_skip(sizes)
+    found = {item.id: item for item in bounds(spec)}
+    limit = spec.vocab**spec.context
+    impossible = min(found["rote.counting"].associations, limit)
+    own = ("dana2025.theorem1", "dana2025.remark2", "dana2025.corollary2", "dana2025.previous", "mahdavi2024.theorem1")
+    for id in own:
+        if found[id].applies:
+            assert found[id].associations <= found["rote.rank"].associations, id
+    for item in found.values():
+        assert item.associations is None or 1 <= item.associations <= limit
+        if item.kind == "lower" and item.associations is not None:
+            assert item.associations <= impossible, item.id
+
+
+@given(small, st.integers(1, 10))
+def test_more_heads_never_hold_less(sizes, more):
+    spec = spec_or_skip(sizes)
+    wider = spec.model_copy(update={"heads": spec.heads + more})
+    for evaluate in BOUNDS.values():
+        before, after = evaluate(spec), evaluate(wider)
+        assert after.applies or not before.applies
+        if before.associations is not None:
+            assert after.associations >= before.associations
+
+
+@settings(max_examples=60)
+@given(any_size)
+def test_every_bound_answers_for_every_specification(sizes):
+    spec = spec_or_skip(sizes)
+    found = bounds(spec)
+    assert {item.id for item in found} == set(BOUNDS)
+    json.dumps([item.model_dump() for item in found], allow_nan=False)
+    for item in found:
+        assert item.reason
+        assert item.source
+        assert item.applies or item.associations is None
+        assert item.parameters is None or item.parameters > 0
+        result = RESULTS[item.id]
+        assert (item.kind, item.source, item.statement) == (result.kind, result.source, result.statement)
+
+
+@given(small)
+def test_sorted_with_those_that_apply_first(sizes):
+    found = bounds(spec_or_skip(sizes))
+    assert [item.applies for item in found] == sorted((item.applies for item in found), reverse=True)
+    numbers = [item.associations or 0 for item in found if item.applies]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+@given(small)
+def test_parameters_are_those_of_the_specification(sizes):
+    spec = spec_or_skip(sizes)
+    found = {item.id: item for item in bounds(spec)}
+    for id in ("dana2025.theorem1", "rote.rank", "rote.readout", "rote.counting", "morris2025.bits"):
+        assert found[id].parameters == spec.parameters()
+    flat = AttentionOnly(
+        vocab=spec.vocab, context=spec.context, dim=2, head_dim=min(2, spec.head_dim), heads=spec.heads,
+        layers=spec.layers,
+    )  # fmt: skip
+    assert found["dana2025.corollary1"].parameters == flat.parameters()
+
+
+@given(st.integers(1, 2**40))
+def test_linear_capacity_solves_its_equation(dim):
+    T = linear_capacity(dim)
+    assert 2 * T * math.log(T) <= dim**2 < 2 * (T + 1) * math.log(T + 1) * (1 + 1e-12)
+
+
+def test_contexts_are_never_exceeded_nor_written_out():
+    huge = by_id(vocab=2**20, context=2**20, dim=2, head_dim=1, heads=1)
+    assert huge["dana2025.proposition3"].associations is None
+    few = of(2, 2, 2, 2, 100)
+    assert few["rote.rank"].associations == 4
+    assert "4 contexts" in few["rote.rank"].reason
+    assert rank_of(AttentionOnly(vocab=2, context=2, dim=2, head_dim=2, heads=100)) == 202
+
+
+def test_bounds_import_no_numerics():
+    code = "import sys; from rote.theory import bounds; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"numpy", "torch", "scipy", "polars", "rote.tasks"}

@@ -1,0 +1,95 @@
+"""Sizes chosen for a task: enough, minimal, and refused with the corrected reason."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rote.errors import InputError
+from rote.tasks.shape import TaskShape
+from rote.theory.sizes import fewest_heads, task_rank, theorem1_spec
+
+
+@st.composite
+def shapes(draw) -> TaskShape:
+    key_tokens = draw(st.integers(1, 60))
+    last_tokens = draw(st.integers(1, key_tokens))
+    context = draw(st.integers(2, 5))
+    associations = draw(st.integers(1, min(5000, last_tokens * key_tokens ** (context - 1))))
+    answers = draw(st.integers(1, min(associations, 60)))
+    return TaskShape(
+        associations=associations,
+        vocab=draw(st.integers(key_tokens, key_tokens + answers)),
+        context=context,
+        key_tokens=key_tokens,
+        last_tokens=last_tokens,
+        answers=answers,
+        bits=associations * 1.5,
+    )
+
+
+AIRPORTS = TaskShape(associations=7884, vocab=480, context=3, key_tokens=26, last_tokens=26, answers=450, bits=50_000.0)
+FIVE = TaskShape(associations=25, vocab=5, context=2, key_tokens=5, last_tokens=5, answers=5, bits=50.0)
+
+
+def test_default_is_comfortable():
+    spec = theorem1_spec(AIRPORTS)
+    assert (spec.dim, spec.head_dim, spec.heads, spec.vocab) == (20, 20, 394, 480)
+
+
+def test_few_tokens_narrow_the_heads():
+    spec = theorem1_spec(FIVE)
+    assert spec.head_dim <= FIVE.key_tokens + FIVE.context - 2
+    assert task_rank(FIVE, spec.dim, spec.head_dim, spec.heads) >= 25
+
+
+def test_refusal_names_promise_rank_and_remedy():
+    with pytest.raises(InputError) as error:
+        theorem1_spec(FIVE, dim=10, head_dim=10, heads=2)
+    text = str(error.value)
+    for part in ("2 x 10 + 10 = 30", "5 + 2 x 5 = 15", "at least 4 heads", "25 facts"):
+        assert part in text
+    assert theorem1_spec(FIVE, dim=10, head_dim=10, heads=4).heads == 4
+
+
+def test_given_heads_grow_dim():
+    spec = theorem1_spec(AIRPORTS, heads=326)
+    assert spec.dim > 20
+    assert task_rank(AIRPORTS, spec.dim, spec.head_dim, 326) >= 7884
+    with pytest.raises(InputError, match="cannot hold"):
+        theorem1_spec(AIRPORTS, heads=100)
+
+
+@pytest.mark.parametrize("given", [{"dim": 0}, {"heads": 0}, {"head_dim": 0}, {"dim": -3, "heads": 5}, {"heads": -1}])
+def test_nonsense_is_refused(given):
+    with pytest.raises(InputError, match="attention-only"):
+        theorem1_spec(FIVE, **given)
+
+
+@given(shapes())
+def test_chosen_heads_suffice_and_are_the_fewest(shape):
+    spec = theorem1_spec(shape)
+    assert task_rank(shape, spec.dim, spec.head_dim, spec.heads) >= shape.associations
+    assert spec.heads == 1 or task_rank(shape, spec.dim, spec.head_dim, spec.heads - 1) < shape.associations
+    assert spec.head_dim <= max(1, shape.key_tokens + shape.context - 2)
+    assert (spec.vocab, spec.context) == (shape.vocab, shape.context)
+
+
+@given(
+    shapes(),
+    st.none() | st.integers(1, 40),
+    st.none() | st.integers(1, 40),
+    st.none() | st.integers(1, 400),
+    st.none() | st.just(1),
+)
+def test_given_sizes_are_kept_or_refused(shape, dim, head_dim, heads, rank):
+    try:
+        spec = theorem1_spec(shape, dim, head_dim, heads, rank)
+    except InputError as error:
+        if "cannot hold" in str(error) and dim is not None and head_dim is not None:
+            assert fewest_heads(shape, dim, head_dim) > heads
+        return
+    assert dim in (None, spec.dim)
+    assert head_dim in (None, spec.head_dim)
+    assert heads in (None, spec.heads)
+    assert spec.query_key_rank == rank
+    assert task_rank(shape, spec.dim, spec.head_dim, spec.heads) >= shape.associations
