@@ -16,8 +16,9 @@ from rote.errors import InputError, problems
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin
+from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
-from rote.tasks.vocabulary import PAD, Vocabulary, token_ids
+from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary, token_ids
 
 
 class Fact(NamedTuple):
@@ -27,9 +28,9 @@ class Fact(NamedTuple):
     answer: str
 
     def __str__(self) -> str:
-        letters = [token for token in self.key if token != PAD]
-        spelled = len(letters) > 1 and all(len(token) == 1 for token in letters)
-        return f"{('' if spelled else ' ').join(letters)} -> {self.answer}"
+        tokens = [" " if token == SEPARATOR else token for token in self.key if token != PAD]
+        spelled = len(tokens) > 1 and all(len(token) == 1 for token in tokens)
+        return f"{('' if spelled else ' ').join(tokens)} -> {self.answer}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +54,7 @@ class AssociationTask:
             raise problems("association task", found)
 
     @classmethod
-    def from_facts(
-        cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None
-    ) -> AssociationTask:
+    def from_facts(cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None) -> AssociationTask:
         """From readable facts; tokens are numbered in order of appearance, keys before answers."""
         if not facts:
             raise InputError("association task: there are no facts to store")
@@ -89,8 +88,7 @@ class AssociationTask:
 
     def __repr__(self) -> str:
         return (
-            f"AssociationTask({self.facts} facts, vocab {self.vocab}, context {self.context}, "
-            f"{self.origin.source!r})"
+            f"AssociationTask({self.facts} facts, vocab {self.vocab}, context {self.context}, {self.origin.source!r})"
         )
 
     def __getitem__(self, row: int) -> Fact:
@@ -103,8 +101,7 @@ class AssociationTask:
     @cached_property
     def _key_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """First row of each distinct key, and for each row the number of its key."""
-        _, first, number = np.unique(self.contexts, axis=0, return_index=True, return_inverse=True)
-        return first, number.reshape(-1)
+        return distinct_rows(self.contexts, self.vocab)
 
     @property
     def distinct_keys(self) -> int:
@@ -115,14 +112,11 @@ class AssociationTask:
         """For each distinct key a row that carries its commonest answer, and how many rows carry it."""
         _, key = self._key_rows
         pairs, first, counts = np.unique(
-            np.stack([key.astype(np.int64), self.answers.astype(np.int64)], 1),
-            axis=0,
-            return_index=True,
-            return_counts=True,
+            key.astype(np.int64) * self.vocab + self.answers, return_index=True, return_counts=True
         )
         # By key, then commonest answer first, then first appearance: the head of each key's run is its majority.
-        order = np.lexsort((first, -counts, pairs[:, 0]))
-        heads = order[np.unique(pairs[order, 0], return_index=True)[1]]
+        order = np.lexsort((first, -counts, pairs // self.vocab))
+        heads = order[np.unique(pairs[order] // self.vocab, return_index=True)[1]]
         return first[heads], counts[heads]
 
     @property
@@ -173,6 +167,4 @@ class AssociationTask:
         if vocabulary == self.vocabulary:
             return self
         places = self.vocabulary.places_in(vocabulary, np.union1d(self.contexts, self.answers))
-        return replace(
-            self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary
-        )
+        return replace(self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary)

@@ -17,6 +17,7 @@ from rote.tasks.association import AssociationTask
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin
+from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
 from rote.tasks.vocabulary import Vocabulary, token_ids
 
@@ -47,7 +48,7 @@ class DistributionTask:
             found.append(f"context {int(np.argmax(np.diff(self.starts) < 1))} has no next token")
         if len(self.prior) != len(self.contexts):
             found.append(f"{len(self.contexts)} contexts but a prior over {len(self.prior)}")
-        if len(self.contexts) and len(np.unique(self.contexts, axis=0)) != len(self.contexts):
+        if len(self.contexts) and len(distinct_rows(self.contexts, vocab)[0]) != len(self.contexts):
             found.append("a context appears twice; merge its rows")
         for name, values in (("prior", self.prior), ("probabilities", self.probabilities)):
             if not np.all(np.isfinite(values)) or np.any(values < 0):
@@ -92,28 +93,42 @@ class DistributionTask:
         """From (key, answer, weight) rows: weights of one key give its distribution, their sum its prior."""
         plain = AssociationTask.from_facts([(key, answer) for key, answer, _ in facts], origin)
         weights = np.array([weight for _, _, weight in facts], dtype=np.float64)
+        return cls.from_weighted_ids(plain.contexts, plain.answers, weights, plain.vocabulary, plain.origin)
+
+    @classmethod
+    def from_weighted_ids(
+        cls,
+        contexts: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray,
+        vocabulary: Vocabulary,
+        origin: Origin | None = None,
+    ) -> DistributionTask:
+        """From rows of token ids with a weight each: weights of one context give its distribution, their sum its prior.
+
+        Rows of weight zero say nothing and are dropped; contexts keep their order of appearance.
+        """
         if not np.all(np.isfinite(weights)) or np.any(weights < 0):
             raise InputError("distribution task: weights must be finite and not negative")
         kept = weights > 0
         if not kept.any():
             raise InputError("distribution task: every weight is zero")
-        contexts, first, key = np.unique(
-            plain.contexts[kept], axis=0, return_index=True, return_inverse=True
-        )
+        contexts, answers, weights = contexts[kept], answers[kept], weights[kept]
+        vocab = len(vocabulary)
+        first, key = distinct_rows(contexts, vocab)
         order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        pair = rank[key.reshape(-1)].astype(np.int64) * plain.vocab + plain.answers[kept]
-        pairs, where = np.unique(pair, return_inverse=True)
-        mass = np.bincount(where.reshape(-1), weights=weights[kept])
+        pairs, where = np.unique(rank[key] * vocab + answers, return_inverse=True)
+        mass = np.bincount(where.reshape(-1), weights=weights)
         return cls(
-            contexts=contexts[order],
-            prior=np.bincount(pairs // plain.vocab, weights=mass, minlength=len(contexts)),
-            starts=np.searchsorted(pairs // plain.vocab, np.arange(len(contexts) + 1)),
-            tokens=pairs % plain.vocab,
+            contexts=contexts[first[order]],
+            prior=np.bincount(pairs // vocab, weights=mass, minlength=len(order)),
+            starts=np.searchsorted(pairs // vocab, np.arange(len(order) + 1)),
+            tokens=pairs % vocab,
             probabilities=mass,
-            vocabulary=plain.vocabulary,
-            origin=plain.origin,
+            vocabulary=vocabulary,
+            origin=origin or Origin(),
         )
 
     @property
@@ -145,11 +160,29 @@ class DistributionTask:
     def dense(self, rows: slice = slice(None)) -> np.ndarray:
         """Probabilities of these rows as a matrix (contexts x vocab)."""
         places = np.arange(self.facts)[rows]
+        starts, entries = self._entries(places)
         matrix = np.zeros((len(places), self.vocab))
-        for at, place in enumerate(places):
-            span = slice(self.starts[place], self.starts[place + 1])
-            matrix[at, self.tokens[span]] = self.probabilities[span]
+        matrix[np.repeat(np.arange(len(places)), np.diff(starts)), self.tokens[entries]] = self.probabilities[entries]
         return matrix
+
+    def _entries(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where these rows start among the entries they have, and the places of those entries."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return starts, np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+
+    def take(self, rows: np.ndarray | slice) -> DistributionTask:
+        """Some of the contexts, in the order given; their prior is renormalised."""
+        rows = np.arange(self.facts)[rows]
+        starts, entries = self._entries(rows)
+        return replace(
+            self,
+            contexts=self.contexts[rows],
+            prior=self.prior[rows],
+            starts=starts,
+            tokens=self.tokens[entries],
+            probabilities=self.probabilities[entries],
+        )
 
     @cached_property
     def _row_of(self) -> np.ndarray:
@@ -174,10 +207,9 @@ class DistributionTask:
 
     def likeliest(self) -> AssociationTask:
         """The look-up table of each context's likeliest next token."""
-        answers = np.empty(self.facts, dtype=np.int32)
-        for row in range(self.facts):
-            span = slice(self.starts[row], self.starts[row + 1])
-            answers[row] = self.tokens[span][np.argmax(self.probabilities[span])]
+        # By row, then likeliest first, then smallest token: the head of each row's run is its answer.
+        order = np.lexsort((self.tokens, -self.probabilities, self._row_of))
+        answers = self.tokens[order][self.starts[:-1]]
         return AssociationTask(self.contexts, answers, self.vocabulary, self.origin)
 
     @cached_property

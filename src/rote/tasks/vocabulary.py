@@ -12,6 +12,9 @@ from rote.errors import InputError
 PAD = "<pad>"
 """Fills short keys on the left, so that the last token is always one of the key's own."""
 
+SEPARATOR = "<sep>"
+"""Stands between the cells of a key that is spelled in letters."""
+
 
 class Vocabulary:
     """Tokens in a fixed order; the id of a token is its place in it."""

@@ -1,0 +1,132 @@
+"""The one entry point to facts: a file, a DataFrame, a generator or a named source in, a task out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from rote.errors import InputError, problems
+from rote.tasks.grammar import name_of, refuse_unknown
+from rote.tasks.origin import Origin, Reading
+from rote.tasks.table import Table
+
+if TYPE_CHECKING:
+    from rote.tasks import Task
+
+GENERATOR = "random"
+
+
+def facts(source: Any, **reading: Any) -> Task:
+    """The task that `source` holds.
+
+    `source` is a path (.csv, .tsv, .jsonl, .ndjson, .parquet), a polars or pandas DataFrame, a generator such as
+    `random:vocab=50,context=2,facts=210,seed=1`, or a named source (`countries`, `airports`, `wordnet`) with
+    options, as in `airports:answer=country,facts=1000,seed=1`. A file wins over a source of the same name when its
+    path has a folder or a suffix in it.
+
+    `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
+    column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse or
+    keep). Options that are None count as absent.
+    """
+    asked = parse_reading(reading)
+    if not isinstance(source, str | os.PathLike):
+        return _from_frame(source, asked)
+    if isinstance(source, os.PathLike):
+        return _from_file(Path(source), str(source), asked)
+    name = name_of(source)
+    path = Path(source)
+    if _looks_like_path(source) and (name is None or ":" not in source or path.exists()):
+        return _from_file(path, source, asked)
+    if name == GENERATOR:
+        return _from_generator(source, asked)
+    if name in source_names():
+        from rote.tasks.sources import named_task
+
+        return named_task(source, asked)
+    if path.is_file():
+        raise InputError(f"{source}: a file needs a suffix that tells its format: {', '.join(_readers())}")
+    raise refuse_unknown(source if name is None else name, [*source_names(), GENERATOR])
+
+
+def source_names() -> list[str]:
+    """Names of the real data sources."""
+    from rote.tasks.sources import SOURCES
+
+    return list(SOURCES)
+
+
+def parse_reading(given: dict[str, Any]) -> Reading:
+    """Reading options by name; None counts as absent and one key column may be given as plain text."""
+    values = {name: value for name, value in given.items() if value is not None}
+    if isinstance(values.get("key"), str):
+        values["key"] = (values["key"],)
+    try:
+        return Reading(**values)
+    except ValidationError as error:
+        found = []
+        for detail in error.errors():
+            name = ".".join(map(str, detail["loc"]))
+            if detail["type"] == "extra_forbidden":
+                found.append(f"unknown option {name!r}; known: {', '.join(Reading.model_fields)}")
+            else:
+                found.append(f"{name}: {detail['msg'][0].lower()}{detail['msg'][1:]} (given {detail['input']!r})")
+        raise problems("reading facts", found) from None
+
+
+def _looks_like_path(source: str) -> bool:
+    return "/" in source or os.sep in source or bool(Path(source).suffix)
+
+
+def _readers() -> dict[str, Callable[[Path], Table]]:
+    from rote.tasks.readers.delimited import read_delimited
+    from rote.tasks.readers.frame import read_parquet
+    from rote.tasks.readers.jsonl import read_jsonl
+
+    return {
+        ".csv": lambda path: read_delimited(path, ","),
+        ".tsv": lambda path: read_delimited(path, "\t"),
+        ".jsonl": read_jsonl,
+        ".ndjson": read_jsonl,
+        ".parquet": read_parquet,
+    }
+
+
+def _from_file(path: Path, written: str, reading: Reading) -> Task:
+    from rote.tasks.reading import task_from_table
+
+    readers = _readers()
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        what = "there is no such file" if not path.exists() else "is a folder" if path.is_dir() else None
+        raise InputError(
+            f"{written}: {what or f'the suffix {path.suffix!r} tells no known format'}; "
+            f"facts are read from files that end in {', '.join(readers)}"
+        )
+    return task_from_table(reader(path), Origin(source=written, reading=reading))
+
+
+def _from_frame(source: Any, reading: Reading) -> Task:
+    from rote.tasks.readers.frame import is_frame, table_of
+    from rote.tasks.reading import task_from_table
+
+    if not is_frame(source):
+        raise InputError(
+            f"facts: a path, a DataFrame, a generator or a named source is wanted, found {type(source).__name__}"
+        )
+    return task_from_table(table_of(source, "DataFrame"), Origin(source="DataFrame", reading=reading))
+
+
+def _from_generator(source: str, reading: Reading) -> Task:
+    from rote.tasks.generators import generated_task
+
+    misplaced = [name for name in Reading.model_fields if getattr(reading, name) != getattr(Reading(), name)]
+    if misplaced:
+        raise InputError(
+            f"{source}: {', '.join(misplaced)} tell{'s' if len(misplaced) == 1 else ''} how a table is read and "
+            "a generator has none; leave it out"
+        )
+    return generated_task(source)

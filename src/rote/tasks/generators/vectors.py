@@ -1,0 +1,72 @@
+"""Random vector sequences: normal contexts (one shared by all examples, or a fresh one each) and normal queries.
+
+The setting of Mahdavi, Liao and Thrampoulidis 2024: with contexts of n < d normal vectors, their Assumptions 1 and 2
+(queries of Kruskal rank n, contexts of rank n) hold almost surely.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from rote.errors import InputError
+from rote.tasks.grammar import checked
+from rote.tasks.origin import Origin
+from rote.tasks.vectors import VectorTask
+
+MOST_NUMBERS = 2**28
+"""Numbers in the contexts at most: 2 GiB of them."""
+
+
+class VectorOptions(BaseModel):
+    """Random sequences of vectors, each with a query and a label or a target."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    examples: int = Field(ge=1, le=2**24)
+    context: int = Field(ge=1, le=2**20)
+    dim: int = Field(ge=1, le=2**20)
+    shared: bool = False
+    """One context for all examples instead of a fresh one each."""
+    classes: int | None = Field(None, ge=1, le=2**24)
+    """Labels drawn uniformly among this many."""
+    targets: int | None = Field(None, ge=1, le=2**20)
+    """Normal targets of this length."""
+    seed: int = Field(0, ge=0)
+
+
+def random_vectors(
+    examples: int,
+    context: int,
+    dim: int,
+    *,
+    shared: bool = False,
+    classes: int | None = None,
+    targets: int | None = None,
+    seed: int = 0,
+) -> VectorTask:
+    """Random sequences of `context` vectors in `dim` dimensions; give either `classes` or `targets`."""
+    given = {
+        "examples": examples, "context": context, "dim": dim, "shared": shared, "classes": classes,
+        "targets": targets, "seed": seed,
+    }  # fmt: skip
+    return vectors_from(checked(VectorOptions, given, "random vectors"), Origin(source="random"))
+
+
+def vectors_from(options: VectorOptions, origin: Origin) -> VectorTask:
+    if (options.classes is None) == (options.targets is None):
+        raise InputError(
+            f"{origin.source}: give either classes=C (labels to recall) or targets=R (R real numbers to fit)"
+        )
+    sequences = 1 if options.shared else options.examples
+    numbers = sequences * options.context * options.dim + options.examples * options.dim
+    if numbers + options.examples * (options.targets or 0) > MOST_NUMBERS:
+        raise InputError(f"{origin.source}: {numbers:.3g} numbers are too many to hold; lower examples, context or dim")
+    rng = np.random.default_rng(options.seed)
+    contexts = rng.standard_normal((sequences, options.context, options.dim))
+    queries = rng.standard_normal((options.examples, options.dim))
+    if options.classes is not None:
+        labels = rng.integers(options.classes, size=options.examples, dtype=np.int32)
+        return VectorTask(contexts, queries, labels=labels, origin=origin)
+    targets = rng.standard_normal((options.examples, options.targets or 1))
+    return VectorTask(contexts, queries, targets=targets, origin=origin)

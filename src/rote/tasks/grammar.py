@@ -1,0 +1,82 @@
+"""The grammar of generators and named sources: `name` or `name:key=value,key=value`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rote.errors import InputError, problems
+
+_NAME = re.compile(r"[A-Za-z][\w-]+\Z")
+Options = TypeVar("Options", bound=BaseModel)
+
+
+def name_of(source: str) -> str | None:
+    """The name a source begins with, or none if it cannot be one: paths and drive letters are not."""
+    head = source.partition(":")[0]
+    return head if _NAME.match(head) else None
+
+
+def options_of(source: str) -> dict[str, str]:
+    """The `key=value` pairs after the colon."""
+    name, colon, text = source.partition(":")
+    if not colon:
+        return {}
+    pairs: dict[str, str] = {}
+    found = []
+    for part in text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            found.append(f"{part!r} is not key=value; write for instance {name}:seed=1,facts=100")
+        elif key in pairs:
+            found.append(f"{key} is given twice")
+        else:
+            pairs[key] = value
+    if found:
+        raise problems(source, found)
+    return pairs
+
+
+def checked(model: type[Options], values: dict[str, Any], subject: str, beside: str = "") -> Options:
+    """Options of one kind from names and values; every unknown or ill-typed one is named at once.
+
+    `beside` is added to the message about unknown names: where else the name may belong.
+    """
+    unknown = [name for name in values if name not in model.model_fields]
+    known = ", ".join(model.model_fields)
+    found = [f"unknown option {name!r}{nearest(name, model.model_fields)}; known: {known}{beside}" for name in unknown]
+    try:
+        options = model(**{name: value for name, value in values.items() if name not in unknown})
+    except ValidationError as error:
+        found += [_readable(detail, subject) for detail in error.errors()]
+        raise problems(subject, found) from None
+    if found:
+        raise problems(subject, found)
+    return options
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name a mistyped one is closest to, if any is close."""
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _readable(detail: Any, subject: str) -> str:
+    name = ".".join(str(part) for part in detail["loc"]) or subject
+    if detail["type"] == "missing":
+        return f"{name} is missing; give {name}=..."
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return f"{name}={detail['input']!r}: should be {message}" if "Input should be" in detail["msg"] else message
+
+
+def refuse_unknown(name: str, known: Iterable[str]) -> InputError:
+    """The error for a source that is neither a file nor a known name."""
+    known = sorted(known)
+    return InputError(
+        f"{name!r} is neither a file nor a known source{nearest(name, known)}; sources: {', '.join(known)}; "
+        "files end in .csv, .tsv, .jsonl, .ndjson or .parquet"
+    )

@@ -1,0 +1,1 @@
+"""Readers: a file or a DataFrame in, a table of text out."""

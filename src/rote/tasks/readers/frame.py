@@ -1,0 +1,65 @@
+"""DataFrames and Parquet files: polars frames by their own casts, others (pandas) cell by cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rote.errors import InputError, problems
+from rote.tasks.readers.text import read_bytes
+from rote.tasks.table import Table, checked_table
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this looks like a DataFrame: named columns that can be taken out by name."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "shape")
+
+
+def read_parquet(path: Path) -> Table:
+    """A table from a Parquet file; rows are named by their number from 1 on."""
+    import polars
+
+    data = read_bytes(path)
+    try:
+        frame = polars.read_parquet(data)
+    except (polars.exceptions.PolarsError, OSError, ValueError) as error:
+        raise InputError(f"{path}: is not a readable Parquet file ({str(error).splitlines()[0]})") from None
+    return table_of(frame, str(path))
+
+
+def table_of(frame: Any, where: str) -> Table:
+    """A table from a DataFrame; missing values become empty cells."""
+    names = list(frame.columns)
+    other = [name for name in names if not isinstance(name, str)]
+    if other:
+        raise InputError(f"{where}: column names are text, found {', '.join(map(repr, other))}; rename the columns")
+    columns = _polars_columns(frame, where) if type(frame).__module__.split(".")[0] == "polars" else None
+    if columns is None:
+        columns = [[_text(cell) for cell in frame[name]] for name in names]
+    if not names or not columns[0]:
+        raise InputError(f"{where}: there are no rows; give one fact per row")
+    return checked_table(where, names, columns, np.arange(1, len(columns[0]) + 1), "row")
+
+
+def _polars_columns(frame: Any, where: str) -> list[list[str]]:
+    import polars
+
+    if isinstance(frame, polars.LazyFrame):
+        frame = frame.collect()
+    columns, found = [], []
+    for series in frame.get_columns():
+        if series.dtype.is_nested() or series.dtype == polars.Object or series.dtype == polars.Binary:
+            found.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
+            continue
+        columns.append(series.cast(polars.String).fill_null("").to_list())
+    if found:
+        raise problems(where, found)
+    return columns
+
+
+def _text(cell: Any) -> str:
+    if cell is None or cell != cell:
+        return ""
+    return cell if isinstance(cell, str) else str(cell)

@@ -1,0 +1,65 @@
+"""JSON lines: one object per line, all with the same names. Numbers are kept as they are written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rote.errors import problems
+from rote.tasks.readers.text import read_text
+from rote.tasks.table import SHOWN, Table, checked_table
+
+_WORDS = {True: "true", False: "false", None: ""}
+
+
+def read_jsonl(path: Path) -> Table:
+    """A table from a file of JSON objects; the first one's names are the columns."""
+    decode = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).decode
+    names: list[str] = []
+    columns: list[list[str]] = []
+    lines: list[int] = []
+    broken: list[str] = []
+    for line, text in enumerate(read_text(path).split("\n"), 1):
+        if not text or text.isspace():
+            continue
+        try:
+            row = decode(text)
+        except json.JSONDecodeError as error:
+            broken.append(f"line {line} is not JSON ({error.msg} at character {error.pos + 1})")
+            continue
+        except RecursionError:
+            broken.append(f"line {line} is nested too deeply; facts are flat objects")
+            continue
+        if isinstance(row, dict) and not names and row:
+            names, columns = list(row), [[] for _ in row]
+        wrong = _unlike(row, names)
+        if wrong:
+            broken.append(f"line {line} {wrong}")
+            continue
+        for column, name in zip(columns, names, strict=True):
+            cell = row[name]
+            column.append(cell if type(cell) is str else _WORDS[cell])
+        lines.append(line)
+    if broken:
+        more = [f"and {len(broken) - SHOWN} more lines"] if len(broken) > SHOWN else []
+        raise problems(str(path), broken[:SHOWN] + more)
+    return checked_table(str(path), names, columns, np.array(lines, dtype=np.int64), "line")
+
+
+def _unlike(row: Any, names: list[str]) -> str | None:
+    """In what a row differs from a flat object with these names; none if it does not."""
+    if not isinstance(row, dict) or not row:
+        return 'is not an object with names and values; write {"key": "...", "answer": "..."}'
+    if row.keys() != set(names):
+        absent = [name for name in names if name not in row]
+        extra = [name for name in row if name not in names]
+        parts = [f"lacks {', '.join(map(repr, absent))}"] if absent else []
+        parts += [f"adds {', '.join(map(repr, extra))}"] if extra else []
+        return f"{' and '.join(parts)}; every object needs the first one's names: {', '.join(names)}"
+    for name, cell in row.items():
+        if isinstance(cell, dict | list):
+            return f"has a {'list' if isinstance(cell, list) else 'nested object'} in {name!r}; facts are flat objects"
+    return None
