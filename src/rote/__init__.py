@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rote.measure.recall import recall as recall
     from rote.models.attention_only import AttentionOnly as AttentionOnly
     from rote.models.model import Model as Model
+    from rote.models.model import dtype_named as dtype
     from rote.tasks import AssociationTask as AssociationTask
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask
@@ -41,6 +42,7 @@ _WHERE = {
     "recall": "rote.measure.recall",
     "AttentionOnly": "rote.models.attention_only",
     "Model": "rote.models.model",
+    "dtype": "rote.models.model:dtype_named",
     "AssociationTask": "rote.tasks",
     "DistributionTask": "rote.tasks",
     "VectorTask": "rote.tasks",
@@ -53,7 +55,8 @@ __all__ = [*_WHERE, "__version__"]
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'rote' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    module, _, renamed = _WHERE[name].partition(":")
+    return getattr(import_module(module), renamed or name)
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json, print_table
 
@@ -17,6 +19,7 @@ def bound(
     layers: int = 1,
     variant: Literal["per-head", "shared"] = "per-head",
     query_key_rank: int | None = None,
+    why: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
     """What theory promises a Transformer of these sizes: every published bound, its conditions checked.
@@ -41,6 +44,8 @@ def bound(
         Heads of the paper's equation, or of its released code.
     query_key_rank
         Rank of each head's query-key matrix; head_dim when absent.
+    why
+        Print every reason whole.
     """
     from rote.models.attention_only import AttentionOnly
     from rote.theory import bounds
@@ -65,10 +70,12 @@ def bound(
         title,
         ["bound", "associations", "kind", "parameters", "why"],
         [[item.id, item.associations, item.kind, item.parameters, item.reason] for item in applying],
+        whole=why,
     )
     if len(applying) < len(found):
         print_table(
             "does not apply",
             ["bound", "why not"],
             [[item.id, item.reason] for item in found if not item.applies],
+            whole=why,
         )

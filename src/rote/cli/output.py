@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,33 +22,54 @@ def print_json(document: Any) -> None:
     print(json.dumps(_finite(document), indent=2, ensure_ascii=False))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table whose numbers are aligned right."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], whole: bool = True) -> None:
+    """A table: numbers aligned right, no column broken but the last.
+
+    The last column takes the room that is left on the screen: its text is folded, or cut to one line unless `whole`.
+    """
+    import shutil
+    from textwrap import shorten, wrap
 
     rows = [list(row) for row in rows]
-    numeric = [all(isinstance(row[at], (int, float, type(None))) for row in rows) for at in range(len(columns))]
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-    for name, right in zip(columns, numeric, strict=True):
-        table.add_column(name, justify="right" if right else "left", overflow="fold", no_wrap=right)
-    for row in rows:
-        table.add_row(*map(number, row))
-    Console(soft_wrap=False).print(table)
+    cells = [[number(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    right = [
+        bool(rows) and all(isinstance(cell, int | float | None) for cell in column)
+        for column in zip(*rows, strict=True)
+    ]
+    right = right or [False] * len(columns)
+    room = max(24, shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths))
+    widths[-1] = min(widths[-1], room)
+
+    def line(texts: Sequence[str]) -> str:
+        aligned = (
+            text.rjust(width) if at_right else text.ljust(width)
+            for text, width, at_right in zip(texts, widths, right, strict=True)
+        )
+        return "  " + "  ".join(aligned).rstrip()
+
+    print(_bold(title))
+    print(line(columns))
+    print("  " + "─" * (sum(widths) + 2 * (len(widths) - 1)))
+    for row in cells:
+        last = wrap(row[-1], room) if whole else [shorten(row[-1], room, placeholder=" …")]
+        print(line([*row[:-1], *(last[:1] or [""])]))
+        for rest in last[1:]:
+            print(line([*([""] * (len(row) - 1)), rest]))
+    print()
 
 
 def print_pairs(title: str, pairs: dict[str, Any]) -> None:
     """Names and values, one a line."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
+    print(_bold(title))
+    width = max(map(len, pairs))
     for name, value in pairs.items():
-        table.add_row(f"  {name}", number(value))
-    console = Console()
-    console.print(f"[bold]{title}[/bold]")
-    console.print(table)
+        print(f"  {name.ljust(width)}  {number(value)}")
+    print()
+
+
+def _bold(text: str) -> str:
+    return f"\033[1m{text}\033[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
 
 
 def number(value: Any) -> str:

@@ -1,0 +1,57 @@
+"""Documentation is executed: Python blocks run, `rote` commands run in an empty folder, `make` targets must exist."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+
+ROOT = Path(__file__).parent
+
+
+class CommandParser(CodeBlockParser):
+    """Each line of a bash block is one command, optionally followed by a comment."""
+
+    language = "bash"
+
+    def evaluate(self, example: Example) -> None:
+        for line in example.parsed.splitlines():
+            words = shlex.split(line, comments=True)
+            if not words:
+                continue
+            if words[0] == "make":
+                command, where = ["make", "--dry-run", *words[1:]], ROOT
+            elif words[0] == "rote":
+                command, where = [sys.executable, "-m", "rote", *words[1:]], example.namespace["folder"]
+            else:
+                raise ValueError(f"{line}: documentation runs only `rote` and `make`")
+            done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise AssertionError(f"{line} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
+
+
+def in_empty_folder(namespace: dict) -> None:
+    namespace["home"] = os.getcwd()
+    namespace["folder"] = tempfile.mkdtemp()
+    os.chdir(namespace["folder"])
+
+
+def clean_up(namespace: dict) -> None:
+    os.chdir(namespace["home"])
+    shutil.rmtree(namespace["folder"])
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(), CommandParser()],
+    path=str(ROOT),
+    patterns=["README.md", "docs/*.md"],
+    setup=in_empty_folder,
+    teardown=clean_up,
+).pytest()

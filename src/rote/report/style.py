@@ -1,0 +1,56 @@
+"""One look for every figure: readable in print, safe for colour-blind readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F",
+)  # fmt: skip
+
+SETTINGS = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "savefig.bbox": "tight",
+    "savefig.dpi": 200,
+    "svg.hashsalt": "rote",
+}
+
+
+@contextmanager
+def figure(width: float = 6.4, height: float = 3.6) -> Iterator[Figure]:
+    """An empty figure in the house style, closed at the end whatever happens."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(SETTINGS):
+        drawn = plt.figure(figsize=(width, height), layout="constrained")
+        try:
+            yield drawn
+        finally:
+            plt.close(drawn)
+
+
+def save(drawn: Figure, path: Path) -> Path:
+    """Write a figure as its suffix says, complete or not at all."""
+    aside = path.with_name(f".{path.name}.part")
+    drawn.savefig(aside, format=path.suffix.removeprefix("."))
+    aside.replace(path)
+    return path

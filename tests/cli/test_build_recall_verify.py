@@ -1,0 +1,146 @@
+"""The path of a user: build, recall, verify; and everything that can go wrong on it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+TABLE = "relation,country,answer\n" + "".join(
+    f"{relation},country{place},{relation} of {place % 7}\n"
+    for relation in ("capital", "currency")
+    for place in range(20)
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "facts.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.fixture
+def built(rote, table):
+    outcome = rote("build", table, "-o", "model", "--json")
+    assert outcome.code == 0, outcome.err
+    return outcome
+
+
+def test_build_recall_verify(rote, table, built):
+    assert (built.json["facts"], built.json["stored"], built.json["dtype"]) == (40, 40, "float32")
+    recalled = rote("recall", "model", table, "--json").json
+    assert {"facts", "recalled", "recall", "ceiling", "min_margin", "bits_per_parameter"} <= set(recalled)
+    assert (recalled["facts"], recalled["recalled"], recalled["recall"], recalled["ceiling"]) == (40, 40, 1.0, 1.0)
+    assert recalled["min_margin"] == pytest.approx(built.json["min_margin"])
+    assert recalled["bits_per_parameter"] == pytest.approx(built.json["bits_per_parameter"])
+    assert recalled["parameters"] == built.json["parameters"]
+    verified = rote("verify", "model", table, "--json")
+    assert (verified.code, verified.json["holds"], verified.json["missed"]) == (0, True, 0)
+
+
+def test_as_a_real_process(rote_process, table):
+    assert rote_process("build", table, "-o", "model").code == 0
+    shown = rote_process("verify", "model", table)
+    assert (shown.code, "verified: every statement" in shown.out) == (0, True)
+    refused = rote_process("build", "nowhere.csv", "-o", "other")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("rote: ")
+    assert "Traceback" not in refused.err
+
+
+def test_same_seed_same_model(rote, table, built, tmp_path):
+    rote("build", table, "-o", "again")
+    assert (tmp_path / "model/model.safetensors").read_bytes() == (tmp_path / "again/model.safetensors").read_bytes()
+    rote("build", table, "-o", "other", "--seed", 1)
+    assert (tmp_path / "model/model.safetensors").read_bytes() != (tmp_path / "other/model.safetensors").read_bytes()
+
+
+def test_one_changed_answer_fails_and_is_named(rote, table, built):
+    table.write_text(TABLE.replace("capital,country3,capital of 3", "capital,country3,capital of 4"))
+    outcome = rote("verify", "model", table)
+    assert outcome.code == 1
+    assert "capital country3 -> capital of 4" in outcome.out
+    assert rote("verify", "model", table, "--json").json["missed_facts"] == ["capital country3 -> capital of 4"]
+
+
+def test_one_flipped_byte_fails_and_is_named(rote, table, built, tmp_path):
+    path = tmp_path / "model" / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 0x7F  # the exponent of the last number of the unembedding
+    path.write_bytes(bytes(content))
+    outcome = rote("verify", "model", table)
+    assert outcome.code == 1
+    assert "weights_fingerprint" in outcome.out
+    assert "facts that fail" in outcome.out
+
+
+def test_facts_are_read_the_way_the_model_was_built(rote, tmp_path):
+    (tmp_path / "codes.csv").write_text(
+        "code,zone\n" + "".join(f"{a}{b},zone{ord(a) % 3}\n" for a in "ABCD" for b in "EFGH")
+    )
+    assert rote("build", "codes.csv", "-o", "model", "--keys", "letters").code == 0
+    assert rote("verify", "model", "codes.csv").code == 0
+
+
+def test_recall_of_unknown_tokens(rote, built, tmp_path):
+    (tmp_path / "other.csv").write_text("relation,country,answer\ncapital,Atlantis,wet\n")
+    outcome = rote("recall", "model", "other.csv")
+    assert outcome.code == 2
+    assert "'Atlantis', 'wet'" in outcome.err
+
+
+def test_contradictions_lower_the_ceiling(rote, tmp_path):
+    (tmp_path / "clash.csv").write_text(TABLE + "capital,country3,somewhere else\n")
+    refused = rote("build", "clash.csv", "-o", "model")
+    assert refused.code == 2
+    assert "capital country3" in refused.err
+    assert "weight" in refused.err
+    assert not (tmp_path / "model").exists()
+    kept = rote("build", "clash.csv", "-o", "model", "--contradictions", "keep", "--json")
+    assert (kept.code, kept.json["stored"], kept.json["facts"]) == (0, 40, 41)
+    recalled = rote("recall", "model", "clash.csv", "--json").json
+    assert recalled["recall"] == recalled["ceiling"] == pytest.approx(40 / 41)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "facts.csv"], "--output"),
+        (["build", "facts.csv", "-o", "model", "--method", "magic"], "'magic' is not one of"),
+        (["build", "facts.csv", "-o", "model", "--set", "score_std"], "expected name=value"),
+        (["build", "facts.csv", "-o", "model", "--set", "nonsense=1"], "nonsense"),
+        (["build", "facts.csv", "-o", "model", "--dtype", "int8"], "int8"),
+        (["build", "facts.csv", "-o", "model", "--dim", "4", "--head-dim", "5"], "head_dim 5 exceeds dim 4"),
+        (["build", "facts.csv", "-o", "model", "--dim", "4", "--head-dim", "4", "--heads", "2"], "40"),
+        (["build", "facts.csv", "-o", "facts.csv"], "is a file"),
+        (["build", "facts.csv", "-o", "model", "--answer", "zone"], "zone"),
+        (["build", "one.csv", "-o", "model"], "one token leaves attention nothing to do"),
+        (["recall", "nowhere", "facts.csv"], "no such model folder"),
+        (["verify", "facts.csv", "facts.csv"], "is a file"),
+        (["build", "random:vocab=50,contxt=2", "-o", "model"], "contxt"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_bad_input_is_one_message_and_writes_nothing(rote, table, tmp_path, arguments, message):
+    (tmp_path / "one.csv").write_text("word,answer\na,b\nc,d\n")
+    before = sorted(tmp_path.rglob("*"))
+    outcome = rote(*arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_existing_model_is_not_replaced_by_accident(rote, table, built):
+    assert rote("build", table, "-o", "model").code == 2
+    assert rote("build", table, "-o", "model", "--force").code == 0
+
+
+def test_json_is_strict(rote, table, built, tmp_path):
+    path = tmp_path / "model" / "certificate.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "min_margin": float("inf")}))
+    outcome = rote("verify", "model", table, "--json")
+    assert outcome.code == 1
+    assert "Infinity" not in outcome.out
