@@ -7,7 +7,7 @@ from jaxtyping import install_import_hook
 
 if "rote" in sys.modules:
     raise RuntimeError("rote was imported before its shape checks were installed")
-install_import_hook("rote", "beartype.beartype")
+install_import_hook("rote", "shape_checks.check")
 
 import torch  # noqa: E402
 
