@@ -60,14 +60,14 @@ class SkipBasis:
         return fixed + middle * directions[count:].T @ images[count:]
 
 
-def value_part(attention: Attention, output: Float[Tensor, "heads width dim"]) -> Float[Tensor, "dim dim"]:
+def value_part(attention: Attention, output: Float[Tensor, "used width dim"]) -> Float[Tensor, "dim dim"]:
     """sum_h W_V^hT B_h over the features that took part."""
     value = attention.value[: output.shape[0], : output.shape[1]].double()
     return torch.einsum("hkd,hke->de", value, output)
 
 
 def output_maps(
-    spec_shape: tuple[int, int, int], solved: Float[Tensor, "heads width dim"], skip: Float[Tensor, "dim dim"]
+    spec_shape: tuple[int, int, int], solved: Float[Tensor, "used width dim"], skip: Float[Tensor, "dim dim"]
 ) -> Float[Tensor, "heads dim head_dim"]:
     """W_O^h = (B_h M^-1)^T; heads and value rows that took no part are zero."""
     output = torch.zeros(spec_shape, dtype=torch.float64)

@@ -55,7 +55,7 @@ class Vocabulary:
             raise InputError(self.unknown_message(unknown))
         return np.array([self.index[token] for token in tokens], dtype=np.int32)
 
-    def words(self, ids: Iterable[int]) -> tuple[str, ...]:
+    def words(self, ids: np.ndarray | Iterable[int]) -> tuple[str, ...]:
         return tuple(self.tokens[int(place)] for place in ids)
 
     def places_in(self, other: Vocabulary, used: np.ndarray) -> np.ndarray:
