@@ -68,57 +68,87 @@ def proof_route(
     own = min(contexts.shape[1], head_dim) - 1
     query = torch.zeros(heads, head_dim, dim, dtype=torch.float64)
     key = torch.zeros_like(query)
-    owned = torch.randperm(examples, generator=generator)[1:]
-    for head, mine in enumerate(owned.split(own) if len(owned) else ()):
-        _own_examples(contexts, queries, mine, query[head], key[head])
+    order = torch.randperm(examples, generator=generator)
+    ends = Ends(queries, int(order[0]))
+    for head, mine in enumerate(order[1:].split(own) if examples > 1 else ()):
         others = torch.ones(examples, dtype=torch.bool)
         others[mine] = False
-        _saturate(contexts, queries, mine, others, query[head], key[head], generator)
+        v = _saturating_query(queries, mine, others, generator)
+        tokens = (torch.arange(len(mine)) + 2) % contexts.shape[1]
+        if len(contexts) == 1 and len(mine) == contexts.shape[1] - 1:
+            tokens[-1] = ends.token_for(int(mine[-1]), v)
+        _own_examples(contexts, queries, mine, tokens, query[head], key[head])
+        _saturate(contexts, queries, others, v, query[head], key[head], generator)
     return query, key
+
+
+class Ends:
+    """In a shared context, which of its two end tokens the last own example of each head attends to.
+
+    Saturation leaves every other example at token 0 or 1 of a head, by the sign of v . e_t, and own examples at tokens
+    2, 3, ... that no other one shares. What remains to be independent are the heads' last examples and the one without
+    owner, in the columns 1 and s_h(t) = +1 or -1. Of the two signs a head's own last example may have, one adds to
+    the determinant's absolute value what the other takes away: taking it, no head lowers the determinant.
+    """
+
+    def __init__(self, queries: Float[Tensor, "examples dim"], unowned: int) -> None:
+        self.queries, self.rows = queries, [unowned]
+        self.directions = queries.new_zeros(0, queries.shape[1])
+        self.matrix = queries.new_ones(1, 1)
+
+    def token_for(self, example: int, v: Float[Tensor, " dim"]) -> int:
+        column = (self.queries[self.rows] @ v).sign()
+        row = torch.cat([column.new_ones(1), (self.directions @ self.queries[example]).sign()])
+        sign = -1.0 if float(row @ torch.linalg.solve(self.matrix, column)) > 0 else 1.0
+        bottom = torch.cat([row, row.new_tensor([sign])])
+        self.matrix = torch.cat([torch.cat([self.matrix, column[:, None]], 1), bottom[None]])
+        self.directions = torch.cat([self.directions, v[None]])
+        self.rows.append(example)
+        return 0 if sign > 0 else 1
 
 
 def _at(contexts: Tensor, rows: Tensor) -> Tensor:
     return contexts.expand(len(rows), -1, -1) if len(contexts) == 1 else contexts[rows]
 
 
-def _own_examples(contexts: Tensor, queries: Tensor, mine: Tensor, query: Tensor, key: Tensor) -> None:
-    """Each own example attends to a token of its own: 2, 3, ..., n - 1, then 0.
-
-    In a shared context tokens 0 and 1 are where all other examples end up: see `_saturating`.
-    """
+def _own_examples(contexts: Tensor, queries: Tensor, mine: Tensor, tokens: Tensor, query: Tensor, key: Tensor) -> None:
+    """Each own example attends to its own token of `tokens`: w_s solves E_s w_s = PEAK there and 0 elsewhere."""
     duals = torch.linalg.pinv(queries[mine])
     if not torch.allclose(queries[mine] @ duals, torch.eye(len(mine), dtype=torch.float64), atol=1e-6):
         raise InputError(
             f"route proof: {len(mine)} queries that one head should own are dependent, so they have no dual vectors; "
             "the theorem's assumption 1 (Kruskal rank of the queries) fails. Use --route random"
         )
-    n = contexts.shape[1]
-    tokens = (torch.arange(len(mine)) + 2) % n
-    scores = PEAK * torch.nn.functional.one_hot(tokens, n).double()
-    own = _at(contexts, mine)
-    key[: len(mine)] = (torch.linalg.pinv(own) @ scores[:, :, None])[:, :, 0]
+    scores = PEAK * torch.nn.functional.one_hot(tokens, contexts.shape[1]).double()
+    inverses = torch.linalg.pinv(contexts if len(contexts) == 1 else contexts[mine])
+    key[: len(mine)] = (inverses @ scores[:, :, None])[:, :, 0]
     query[: len(mine)] = duals.T
+
+
+def _saturating_query(queries: Tensor, mine: Tensor, others: Tensor, generator: torch.Generator) -> Tensor:
+    """v: orthogonal to a head's own queries, and of the candidates the one with the largest smallest |v . e_t|.
+
+    lambda, hence rounding, grows with the inverse of that.
+    """
+    free = torch.linalg.qr(queries[mine].T, mode="complete")[0][:, len(mine) :]
+    v = gaussian((DIRECTIONS, free.shape[1]), generator) @ free.T
+    v = v / v.norm(dim=1, keepdim=True)
+    return v[(queries[others] @ v.T).abs().amin(0).argmax()]
 
 
 def _saturate(
     contexts: Tensor,
     queries: Tensor,
-    mine: Tensor,
     others: Tensor,
+    v: Tensor,
     query: Tensor,
     key: Tensor,
     generator: torch.Generator,
 ) -> None:
-    """Fill the last row of W_Q with v and of W_K with lambda g, each times a share of lambda."""
-    free = torch.linalg.qr(queries[mine].T, mode="complete")[0][:, len(mine) :]
-    v = gaussian((DIRECTIONS, free.shape[1]), generator) @ free.T
-    v = v / v.norm(dim=1, keepdim=True)
-    # Candidate v with the largest smallest |v . e_t|: lambda, hence rounding, grows with its inverse.
-    v = v[(queries[others] @ v.T).abs().amin(0).argmax()]
+    """Fill the last row of W_Q with v and of W_K with g, each times the root of lambda."""
     g = _saturating(contexts, generator)
     tokens = _at(contexts, others.nonzero()[:, 0])
-    strength = queries[others] @ v
-    best = (tokens @ g * strength[:, None]).topk(2, dim=1).values
+    best = (tokens @ g * (queries[others] @ v)[:, None]).topk(2, dim=1).values
     bounded = torch.einsum("tnd,td->tn", tokens, (queries[others] @ query.T) @ key)
     spread = bounded.amax(1) - bounded.amin(1)
     weight = float(((PEAK + spread) / (best[:, 0] - best[:, 1])).max())
