@@ -3,6 +3,7 @@
 from rote.tasks.association import AssociationTask as AssociationTask
 from rote.tasks.association import Fact as Fact
 from rote.tasks.distribution import DistributionTask as DistributionTask
+from rote.tasks.distribution import Spread as Spread
 from rote.tasks.facts import facts as facts
 from rote.tasks.facts import source_names as source_names
 from rote.tasks.generators import random_associations as random_associations

@@ -29,7 +29,7 @@ class Fact(NamedTuple):
 
     def __str__(self) -> str:
         tokens = [" " if token == SEPARATOR else token for token in self.key if token != PAD]
-        spelled = len(tokens) > 1 and all(len(token) == 1 for token in tokens)
+        spelled = all(len(token) == 1 for token in tokens) and any(map(str.isalpha, tokens))
         return f"{('' if spelled else ' ').join(tokens)} -> {self.answer}"
 
 
@@ -98,6 +98,11 @@ class AssociationTask:
         """What a model's forward pass takes for these rows."""
         return self.contexts[rows]
 
+    @property
+    def used(self) -> np.ndarray:
+        """Ids of the tokens that occur."""
+        return np.union1d(self.contexts, self.answers)
+
     @cached_property
     def _key_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """First row of each distinct key, and for each row the number of its key."""
@@ -154,8 +159,7 @@ class AssociationTask:
 
     @cached_property
     def fingerprint(self) -> str:
-        used = np.union1d(self.contexts, self.answers)
-        tokens, ids = canonical_ids(self.vocabulary, used)
+        tokens, ids = canonical_ids(self.vocabulary, self.used)
         rows = np.concatenate([ids[self.contexts], ids[self.answers][:, None]], 1)
         return digest("associations", tokens, [rows[np.lexsort(rows.T[::-1])]])
 
@@ -166,5 +170,5 @@ class AssociationTask:
         """The same facts in another vocabulary's ids, as a model that was built elsewhere needs them."""
         if vocabulary == self.vocabulary:
             return self
-        places = self.vocabulary.places_in(vocabulary, np.union1d(self.contexts, self.answers))
+        places = self.vocabulary.places_in(vocabulary, self.used)
         return replace(self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary)

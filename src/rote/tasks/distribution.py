@@ -9,17 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from rote.errors import InputError, problems
-from rote.tasks.association import AssociationTask
+from rote.tasks.association import AssociationTask, Fact
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
 from rote.tasks.vocabulary import Vocabulary, token_ids
+
+
+class Spread(NamedTuple):
+    """One context in words, with the probability of each of its next tokens."""
+
+    key: tuple[str, ...]
+    answers: dict[str, float]
+
+    def __str__(self) -> str:
+        return "; ".join(f"{Fact(self.key, answer)} ({share:.3g})" for answer, share in self.answers.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +164,21 @@ class DistributionTask:
             f"{self.origin.source!r})"
         )
 
+    def __getitem__(self, row: int) -> Spread:
+        row = range(self.facts)[row]
+        entries = slice(self.starts[row], self.starts[row + 1])
+        answers = self.vocabulary.words(self.tokens[entries])
+        shares = dict(zip(answers, self.probabilities[entries].tolist(), strict=True))
+        return Spread(self.vocabulary.words(self.contexts[row]), shares)
+
     def inputs(self, rows: slice) -> np.ndarray:
         """What a model's forward pass takes for these rows."""
         return self.contexts[rows]
+
+    @property
+    def used(self) -> np.ndarray:
+        """Ids of the tokens that occur."""
+        return np.union1d(self.contexts, self.tokens)
 
     def dense(self, rows: slice = slice(None)) -> np.ndarray:
         """Probabilities of these rows as a matrix (contexts x vocab)."""
@@ -219,7 +242,7 @@ class DistributionTask:
 
     @cached_property
     def fingerprint(self) -> str:
-        names, ids = canonical_ids(self.vocabulary, np.union1d(self.contexts, self.tokens))
+        names, ids = canonical_ids(self.vocabulary, self.used)
         order = np.lexsort(ids[self.contexts].T[::-1])
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
@@ -241,5 +264,5 @@ class DistributionTask:
         """The same distributions in another vocabulary's ids."""
         if vocabulary == self.vocabulary:
             return self
-        places = self.vocabulary.places_in(vocabulary, np.union1d(self.contexts, self.tokens))
+        places = self.vocabulary.places_in(vocabulary, self.used)
         return replace(self, contexts=places[self.contexts], tokens=places[self.tokens], vocabulary=vocabulary)

@@ -13,12 +13,10 @@ from rote.tasks.vocabulary import Vocabulary
 
 def canonical_ids(vocabulary: Vocabulary, used: np.ndarray) -> tuple[list[str], np.ndarray]:
     """The used tokens in alphabetical order, and for each id its place in that order (-1 if unused)."""
-    tokens = sorted(vocabulary.tokens[place] for place in used)
-    rank = {token: place for place, token in enumerate(tokens)}
+    order = sorted(used.tolist(), key=vocabulary.tokens.__getitem__)
     ids = np.full(len(vocabulary), -1, dtype=np.int32)
-    for place in used:
-        ids[place] = rank[vocabulary.tokens[place]]
-    return tokens, ids
+    ids[order] = np.arange(len(order))
+    return [vocabulary.tokens[place] for place in order], ids
 
 
 def digest(kind: str, tokens: Sequence[str], arrays: Sequence[np.ndarray]) -> str:

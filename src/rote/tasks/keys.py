@@ -13,6 +13,9 @@ from rote.tasks.vocabulary import PAD, SEPARATOR
 JOINED = "\0"
 """Stands between the cells of a key while they are spelled; no cell contains it."""
 
+MOST_IDS = 2**30
+"""Token ids of one task at most: 4 GiB of them."""
+
 
 @dataclass(frozen=True)
 class Tokenised:
@@ -52,6 +55,11 @@ def as_letters(columns: Sequence[Sequence[str]], context: int | None = None) -> 
             "or leave context out"
         )
     width = context or longest
+    if width * len(spelled) > MOST_IDS:
+        raise InputError(
+            f"keys in letters: {len(spelled)} keys padded to {width} letters are too many tokens to hold; "
+            "shorten the longest keys, or read keys as words"
+        )
     points, letters = np.unique(np.frombuffer("".join(spelled).encode("utf-32-le"), dtype="<u4"), return_inverse=True)
     tokens = [SEPARATOR if point == 0 else chr(point) for point in points]
     padded = bool((lengths < width).any())

@@ -16,8 +16,9 @@ from rote.errors import InputError, problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.distribution import DistributionTask
 from rote.tasks.grammar import nearest
-from rote.tasks.keys import JOINED, Tokenised, as_letters, as_words, numbered
+from rote.tasks.keys import Tokenised, as_letters, as_words, numbered
 from rote.tasks.origin import Origin, Reading
+from rote.tasks.rows import distinct_rows
 from rote.tasks.table import SHOWN, Table
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 
@@ -46,23 +47,22 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
         weights, wrong = _weights(table, roles.weight)
         found += wrong
     key_cells = [table.columns[name] for name in roles.key]
-    answer_cells = table.columns[roles.answer]
-    rows = None
+    try:
+        keys = _tokenised(key_cells, reading)
+    except InputError as error:
+        raise problems(table.where, [*found, str(error)]) from None
+    known = {token: place for place, token in enumerate(keys.tokens)}
+    answers = numbered(table.columns[roles.answer], known)
+    rows = np.arange(table.rows)
     if weights is None and reading.contradictions == "refuse":
-        rows, wrong = _one_answer_each(table, key_cells, answer_cells)
+        rows, wrong = _one_answer_each(table, roles, keys.contexts, answers, len(known))
         found += wrong
     if found:
         raise problems(table.where, found)
-    keys = _tokenised(table, key_cells, reading)
-    known = {token: place for place, token in enumerate(keys.tokens)}
-    answers = numbered(answer_cells, known)
     vocabulary = Vocabulary(known)
     if weights is not None:
         return DistributionTask.from_weighted_ids(keys.contexts, answers, weights, vocabulary, origin)
-    contexts = keys.contexts
-    if rows is not None and len(rows) < table.rows:
-        contexts, answers = contexts[rows], answers[rows]
-    return AssociationTask(contexts, answers, vocabulary, origin)
+    return AssociationTask(keys.contexts[rows], answers[rows], vocabulary, origin)
 
 
 def _roles(table: Table, reading: Reading) -> Roles:
@@ -138,12 +138,12 @@ def _number(cell: str) -> float:
         return math.nan
 
 
-def _one_answer_each(table: Table, key_cells: list[list[str]], answer_cells: list[str]) -> tuple[np.ndarray, list[str]]:
+def _one_answer_each(
+    table: Table, roles: Roles, contexts: np.ndarray, answers: np.ndarray, vocab: int
+) -> tuple[np.ndarray, list[str]]:
     """First row of each distinct fact, and the keys that have several answers."""
-    joined = key_cells[0] if len(key_cells) == 1 else list(map(JOINED.join, zip(*key_cells, strict=True)))
-    keys, answers = numbered(joined, {}), numbered(answer_cells, {})
-    pairs = keys.astype(np.int64) * (int(answers.max()) + 1) + answers
-    _, first = np.unique(pairs, return_index=True)
+    _, keys = distinct_rows(contexts, vocab)
+    _, first = np.unique(keys.astype(np.int64) * vocab + answers, return_index=True)
     first.sort()
     counts = np.bincount(keys[first])
     torn = np.flatnonzero(counts > 1)
@@ -151,11 +151,14 @@ def _one_answer_each(table: Table, key_cells: list[list[str]], answer_cells: lis
         return first, []
     by_key = first[np.argsort(keys[first], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(counts)])
+    torn = torn[np.argsort(by_key[starts[torn]])]
     shown = []
     for key in torn[:SHOWN]:
         rows = by_key[starts[key] : starts[key + 1]]
-        name = " ".join(cells[rows[0]] for cells in key_cells)
-        said = ", ".join(f"{answer_cells[row]!r} ({table.unit} {table.lines[row]})" for row in rows[:SHOWN])
+        name = " ".join(table.columns[part][rows[0]] for part in roles.key)
+        said = ", ".join(
+            f"{table.columns[roles.answer][row]!r} ({table.unit} {table.lines[row]})" for row in rows[:SHOWN]
+        )
         more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
         shown.append(f"{name!r} has {len(rows)} answers: {said}{more}")
     if len(torn) > SHOWN:
@@ -167,15 +170,12 @@ def _one_answer_each(table: Table, key_cells: list[list[str]], answer_cells: lis
     ]
 
 
-def _tokenised(table: Table, key_cells: list[list[str]], reading: Reading) -> Tokenised:
-    try:
-        if reading.keys == "letters":
-            return as_letters(key_cells, reading.context)
-        if reading.context not in (None, len(key_cells)):
-            raise InputError(
-                f"context={reading.context}: keys of whole words have one token per key column, here {len(key_cells)}; "
-                "only keys in letters are padded (--keys letters)"
-            )
-        return as_words(key_cells)
-    except InputError as error:
-        raise InputError(f"{table.where}: {error}") from None
+def _tokenised(key_cells: list[list[str]], reading: Reading) -> Tokenised:
+    if reading.keys == "letters":
+        return as_letters(key_cells, reading.context)
+    if reading.context not in (None, len(key_cells)):
+        raise InputError(
+            f"context={reading.context}: keys of whole words have one token per key column, here {len(key_cells)}; "
+            "only keys in letters are padded (--keys letters)"
+        )
+    return as_words(key_cells)

@@ -5,7 +5,8 @@ Notation: `examples` is the papers' T, `context` their n, `dim` their d.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +56,8 @@ class VectorTask:
             object.__setattr__(self, "labels", labels.astype(np.int32))
         if self.targets is not None:
             targets = np.asarray(self.targets, dtype=np.float64)
+            if not np.all(np.isfinite(targets)):
+                raise InputError("vector task: targets must be finite")
             object.__setattr__(self, "targets", targets.reshape(len(queries), -1))
 
     @property
@@ -101,7 +104,9 @@ class VectorTask:
         """Best share of labels any model can give: equal inputs with different labels cannot all be right."""
         if self.labels is None:
             return 1.0
-        whole = np.concatenate([self.inputs(slice(None))[0].reshape(self.facts, -1), self.queries], 1)
+        whole = self.queries
+        if len(self.contexts) > 1:
+            whole = np.concatenate([self.contexts.reshape(self.facts, -1), self.queries], 1)
         _, key = np.unique(whole, axis=0, return_inverse=True)
         pairs, counts = np.unique(np.stack([key.reshape(-1), self.labels], 1), axis=0, return_counts=True)
         best = np.zeros(key.max() + 1, dtype=np.int64)
@@ -115,6 +120,24 @@ class VectorTask:
 
     @cached_property
     def fingerprint(self) -> str:
-        arrays = [self.contexts, self.queries]
-        arrays.append(self.labels if self.labels is not None else self.targets)  # pyright: ignore
-        return digest("vectors", [], arrays)
+        """One digest per example, sorted: the order of examples does not count, that of vectors in a context does."""
+        answers = self.labels if self.labels is not None else self.targets
+        parts = [self.queries, np.asarray(answers, dtype=np.float64).reshape(self.facts, -1)]
+        shared = [self.contexts] if len(self.contexts) == 1 else []
+        if not shared:
+            parts.append(self.contexts.reshape(self.facts, -1))
+        # Adding zero turns -0.0 into 0.0: equal numbers, equal bytes.
+        whole = np.concatenate(parts, axis=1, dtype="<f8") + 0.0
+        examples = np.frombuffer(b"".join(sorted(hashlib.sha256(row).digest() for row in whole)), dtype=np.uint8)
+        kind = "labels" if self.labels is not None else "targets"
+        return digest(f"vectors with {kind}", [], [*shared, examples])
+
+    def take(self, rows: np.ndarray | slice) -> VectorTask:
+        """Some of the examples, in the order given."""
+        return replace(
+            self,
+            contexts=self.contexts if len(self.contexts) == 1 else self.contexts[rows],
+            queries=self.queries[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            targets=None if self.targets is None else self.targets[rows],
+        )

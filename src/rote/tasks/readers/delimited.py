@@ -16,7 +16,7 @@ from rote.errors import InputError, problems
 from rote.tasks.readers.text import read_text
 from rote.tasks.table import SHOWN, Table, check_names, checked_table
 
-_AT_ONCE = 65_536
+_AT_ONCE = 4096
 """Rows turned into columns at a time: millions of live row lists would keep the garbage collector busy."""
 
 

@@ -16,9 +16,11 @@ from rote.tasks.reading import task_from_table
 from rote.tasks.sources.airports import AIRPORTS
 from rote.tasks.sources.countries import COUNTRIES
 from rote.tasks.sources.source import Source as Source
+from rote.tasks.sources.wordnet import WORDNET
 from rote.tasks.table import Table
+from rote.tasks.vocabulary import Vocabulary
 
-SOURCES: dict[str, Source] = {source.name: source for source in (AIRPORTS, COUNTRIES)}
+SOURCES: dict[str, Source] = {source.name: source for source in (AIRPORTS, COUNTRIES, WORDNET)}
 
 
 class _Options(BaseModel):
@@ -55,7 +57,8 @@ def named_task(written: str, asked: Reading) -> AssociationTask | DistributionTa
     if options.facts > task.facts:
         raise InputError(f"{written}: facts={options.facts}, but {source.name} has {task.facts}; ask for fewer")
     rows = np.sort(np.random.default_rng(options.seed).permutation(task.facts)[: options.facts])
-    return task.take(rows)
+    sample = task.take(rows)
+    return sample.in_vocabulary(Vocabulary(sample.vocabulary.words(sample.used)))
 
 
 def _answered(table: Table, reading: Reading) -> Table:
