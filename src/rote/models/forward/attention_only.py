@@ -114,10 +114,10 @@ def head_values(
     batch, positions, _ = queries.shape
     asked = (queries @ part["query"].reshape(heads * rank, dim).T).view(batch, positions, heads, rank)
     asked = torch.einsum("bphr,hrd->bphd", asked, part["key"]).reshape(batch, positions * heads, dim)
-    scores = (asked @ x.transpose(1, 2)).view(batch, positions, heads, -1) * scale
+    scores = (asked @ x.transpose(1, 2)).view(batch, positions, heads, x.shape[1]) * scale
     if positions > 1:
         later = torch.ones(positions, x.shape[1], dtype=torch.bool, device=x.device).triu(1)
         scores = scores.masked_fill(later[None, :, None], -math.inf)
     attention = scores.softmax(-1)
-    mixed = (attention.reshape(batch, positions * heads, -1) @ x).view(batch, positions, heads, dim)
+    mixed = (attention.reshape(batch, positions * heads, x.shape[1]) @ x).view(batch, positions, heads, dim)
     return torch.einsum("bphd,hkd->bphk", mixed, part["value"])

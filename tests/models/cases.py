@@ -1,0 +1,97 @@
+"""The architectures in the conformance suite."""
+
+from __future__ import annotations
+
+import naive
+from conformance import Case, key_inputs, vector_inputs
+
+from rote.models import AttentionOnly, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
+
+CASES: dict[str, Case] = {
+    "attention-only": Case(
+        specs=[
+            AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=3),
+            AttentionOnly(vocab=9, context=3, dim=6, head_dim=2, heads=20, query_key_rank=1),
+            AttentionOnly(vocab=7, context=4, dim=5, head_dim=5, heads=2, scale_scores=True, layers=2),
+            AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=2, layers=3, positions_every_layer=True),
+            AttentionOnly(vocab=6, context=2, dim=5, head_dim=2, heads=4, variant="shared"),
+            AttentionOnly(vocab=6, context=3, dim=5, head_dim=3, heads=2, variant="shared", layers=2, query_key_rank=2),
+            AttentionOnly(vocab=6, context=2, dim=3, head_dim=5, heads=2, wide_heads=True, variant="shared"),
+            AttentionOnly(vocab=6, context=2, dim=3, head_dim=5, heads=2, wide_heads=True),
+            AttentionOnly(vocab=4, context=2, dim=3, head_dim=3, heads=2, variant="shared"),
+        ],
+        naive=naive.attention_only,
+        refused=[
+            ({"context": 1}, "one token"),
+            ({"head_dim": 5}, "head_dim 5 exceeds dim 4"),
+            ({"query_key_rank": 4}, "query_key_rank 4"),
+            ({"heads": 0}, "heads"),
+            ({"vocab": -3}, "vocab"),
+            ({"dim": 2.5}, "dim"),
+            ({"variant": "both"}, "variant"),
+            ({"vocab": 2**40, "dim": 2**40}, "cannot be held"),
+            ({"colour": 3}, "colour"),
+        ],
+    ),
+    "mlp-transformer": Case(
+        specs=[
+            MlpTransformer(vocab=5, context=2, dim=4, head_dim=3, heads=1, width=7),
+            MlpTransformer(vocab=9, context=3, dim=6, head_dim=2, heads=3, width=4, activation="relu"),
+            MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, width=0),
+            MlpTransformer(
+                vocab=5, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2,
+                positions_every_layer=True, scale_scores=True,
+            ),
+        ],
+        naive=naive.mlp_transformer,
+        refused=[
+            ({"context": 1}, "one token"),
+            ({"head_dim": 9}, "head_dim 9 exceeds dim 4"),
+            ({"width": -1}, "width"),
+            ({"activation": "tanh"}, "activation"),
+            ({"heads": 0}, "heads"),
+        ],
+    ),
+    "sequence-encoder": Case(
+        specs=[
+            SequenceEncoder(vocab=5, context=2, contexts=11, dim=3),
+            SequenceEncoder(vocab=2, context=3, contexts=8, dim=2),
+            SequenceEncoder(vocab=1000, context=13, contexts=20, dim=4),
+            SequenceEncoder(vocab=3, context=1, contexts=1, dim=1),
+        ],
+        naive=naive.sequence_encoder,
+        inputs=key_inputs,
+        refused=[
+            ({"contexts": 26}, "exceeds the 25 sequences"),
+            ({"contexts": 0}, "contexts"),
+            ({"dim": 0}, "dim"),
+        ],
+    ),
+    "linear-memory": Case(
+        specs=[
+            LinearMemory(vocab=5, inputs=4, dim=3),
+            LinearMemory(vocab=4, context=2, inputs=16, dim=6),
+            LinearMemory(vocab=70_000, context=9, inputs=12, dim=2),
+        ],
+        naive=naive.linear_memory,
+        inputs=key_inputs,
+        refused=[({"inputs": 6}, "exceeds the 5 sequences"), ({"inputs": 0}, "inputs"), ({"dim": None}, "dim")],
+    ),
+    "query-attention": Case(
+        specs=[
+            QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4),
+            QueryAttention(context=4, dim=6, head_dim=6, heads=2, value_dim=3, outputs=1),
+            QueryAttention(context=1, dim=3, head_dim=1, heads=1, outputs=2, embed=True),
+            QueryAttention(context=4, dim=5, head_dim=3, heads=2, value_dim=2, outputs=3, sinusoids=True),
+            QueryAttention.experiment(context=5, outputs=7, heads=3, head_dim=4, dim=8),
+        ],
+        naive=naive.query_attention,
+        inputs=vector_inputs,
+        refused=[
+            ({"head_dim": 6}, "head_dim 6 exceeds dim 5"),
+            ({"value_dim": 6}, "value_dim 6 exceeds dim 5"),
+            ({"heads": 0}, "heads"),
+            ({"outputs": 0}, "outputs"),
+        ],
+    ),
+}  # fmt: skip
