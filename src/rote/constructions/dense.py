@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rote.constructions.codes import answer_code, targets
 from rote.constructions.features import Differences
-from rote.constructions.random_attention import Attention, draw_attention
+from rote.constructions.random_attention import Heads, draw_embeddings, draw_heads, model_weights
 from rote.constructions.skip_gauge import SkipBasis, output_maps, value_part
 from rote.constructions.zero_slack import refine, solver, usable_columns
 from rote.errors import InputError
@@ -59,10 +59,11 @@ def dense_attempt(
 ) -> Attempt:
     """Draw attention, solve for every fact, fold the skip connection in."""
     clock = Clock()
-    attention = draw_attention(spec, score_std, dtype, generator)
-    differences = Differences(attention, torch.from_numpy(task.contexts).long())
+    embeddings = draw_embeddings(spec, dtype, generator)
+    drawn = draw_heads(spec.heads, spec, score_std, dtype, generator)
+    differences = Differences(embeddings, torch.from_numpy(task.contexts).long())
     skip = SkipBasis(differences.last_tokens)
-    features, heads, width = _features(differences, skip, spec, progress)
+    features, heads, width = _features(differences, skip, drawn, spec, progress)
     clock.lap("features")
 
     double = dtype == torch.float64
@@ -80,14 +81,14 @@ def dense_attempt(
     codes = [answer_code(len(answers), spec.dim, generator) for _ in range(right_hand_sides)]
     wanted = torch.cat([targets(code, place, generator) for code in codes], 1)
     solved = factors.solve(wanted)
-    chosen = _best_skip(solved, skip, attention, heads, width, right_hand_sides)
+    chosen = _best_skip(solved, skip, drawn, heads, width, right_hand_sides)
     columns = slice(chosen * spec.dim, (chosen + 1) * spec.dim)
     clock.lap("right-hand sides")
 
     refined = refine(features, factors, wanted[:, columns], solved[:, columns].contiguous())
     clock.lap("refine")
     skip_rows, head_rows = _split(refined.solution, skip, heads, width)
-    gauge = skip.skip_map(skip_rows, value_part(attention, head_rows))
+    gauge = skip.skip_map(skip_rows, value_part(drawn, head_rows))
     unembed = torch.zeros(spec.vocab, spec.dim, dtype=torch.float64)
     unembed[answers] = codes[chosen] @ gauge.T
     output = output_maps((spec.heads, spec.dim, spec.head_dim), head_rows, gauge)
@@ -97,11 +98,11 @@ def dense_attempt(
         "refinement_passes": refined.passes,
         "residual": refined.residual,
     }
-    return Attempt(attention.weights(output, unembed), measured)
+    return Attempt(model_weights(embeddings, drawn, output, unembed), measured)
 
 
 def _features(
-    differences: Differences, skip: SkipBasis, spec: AttentionOnly, progress: Progress
+    differences: Differences, skip: SkipBasis, drawn: Heads, spec: AttentionOnly, progress: Progress
 ) -> tuple[Tensor, int, int]:
     """Skip columns and the heads' features that take part, with how many heads and how many columns of each."""
     width = min(spec.head_dim, differences.rank())
@@ -118,7 +119,7 @@ def _features(
     features = torch.empty(facts, skip.columns + heads * width, dtype=torch.float64)
     features[:, : skip.columns] = skip.features(differences.last_place)
     if heads:
-        differences.features(slice(0, heads), width, features[:, skip.columns :], progress=progress)
+        differences.features(drawn.some(slice(heads)), width, features[:, skip.columns :], progress=progress)
     return features, heads, width
 
 
@@ -126,12 +127,12 @@ def _split(solution: Tensor, skip: SkipBasis, heads: int, width: int) -> tuple[T
     return solution[: skip.columns], solution[skip.columns :].view(heads, width, solution.shape[1])
 
 
-def _best_skip(solved: Tensor, skip: SkipBasis, attention: Attention, heads: int, width: int, candidates: int) -> int:
+def _best_skip(solved: Tensor, skip: SkipBasis, drawn: Heads, heads: int, width: int, candidates: int) -> int:
     """The right-hand side whose skip map is best conditioned; unrefined solutions are near enough to tell."""
     dim = solved.shape[1] // candidates
     conditions = []
     for number in range(candidates):
         part = solved[:, number * dim : (number + 1) * dim]
         skip_rows, head_rows = _split(part.contiguous(), skip, heads, width)
-        conditions.append(float(torch.linalg.cond(skip.skip_map(skip_rows, value_part(attention, head_rows)))))
+        conditions.append(float(torch.linalg.cond(skip.skip_map(skip_rows, value_part(drawn, head_rows)))))
     return min(range(candidates), key=conditions.__getitem__)

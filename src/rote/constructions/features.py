@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.random_attention import Attention
+from rote.constructions.random_attention import Embeddings, Heads
 from rote.progress import SILENT, Progress
 
 WORKING_FLOATS = 2**22
@@ -20,14 +20,12 @@ WORKING_FLOATS = 2**22
 class Differences:
     """x_s - x_S of every context, with the embedded last tokens: what all heads' features are made of."""
 
-    def __init__(self, attention: Attention, contexts: Integer[Tensor, "facts context"]) -> None:
-        embedded = attention.embedded()
-        positions = torch.arange(contexts.shape[1])
-        x = embedded[positions, contexts]
-        self.attention = attention
+    def __init__(self, embeddings: Embeddings, contexts: Integer[Tensor, "facts context"]) -> None:
+        everywhere = embeddings.everywhere()
+        x = everywhere[torch.arange(contexts.shape[1]), contexts]
         self.before: Float[Tensor, "facts earlier dim"] = x[:, :-1] - x[:, -1:]
         last, self.last_place = torch.unique(contexts[:, -1], return_inverse=True)
-        self.last_tokens: Float[Tensor, "last dim"] = embedded[-1, last]
+        self.last_tokens: Float[Tensor, "last dim"] = everywhere[-1, last]
 
     @property
     def facts(self) -> int:
@@ -46,35 +44,35 @@ class Differences:
 
     def features(
         self,
-        heads: slice,
+        heads: Heads,
         width: int,
-        out: Float[Tensor, "facts columns"],
+        out: Float[Tensor, "rows columns"],
         rows: Integer[Tensor, " rows"] | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        """Write the first `width` centred features of each of these heads into `out`, heads side by side."""
-        query, key = self.attention.query[heads].double(), self.attention.key[heads].double()
-        value = self.attention.value[heads, :width].double()
-        count, _, dim = query.shape
+        """Write the first `width` centred features of every head on these rows into `out`, heads side by side."""
         before = self.before if rows is None else self.before[rows]
-        place = self.last_place if rows is None else self.last_place[rows]
-        facts, earlier, _ = before.shape
-        head_step = max(1, min(count, WORKING_FLOATS // max(1, 64 * dim)))
+        last, place = torch.unique(self.last_place if rows is None else self.last_place[rows], return_inverse=True)
+        last_tokens = self.last_tokens[last]
+        facts, earlier, dim = before.shape
+        head_step = max(1, min(len(heads), WORKING_FLOATS // (64 * dim)))
         fact_step = max(1, WORKING_FLOATS // (head_step * max(dim, earlier)))
-        with progress.stage("features", facts * count) as stage:
-            for first in range(0, count, head_step):
-                some = slice(first, min(first + head_step, count))
-                number = some.stop - some.start
-                asked = torch.einsum("ud,hrd->uhr", self.last_tokens, query[some])
-                asked = torch.einsum("uhr,hrd->uhd", asked, key[some])
+        with progress.stage("features", facts * len(heads)) as stage:
+            for first in range(0, len(heads), head_step):
+                some = slice(first, min(first + head_step, len(heads)))
+                part = heads.some(some)
+                value = part.value[:, :width].double().transpose(1, 2)
+                # The key map is folded into the query, once per last token.
+                asked = torch.einsum("ud,hrd->uhr", last_tokens, part.query.double())
+                asked = torch.einsum("uhr,hrd->uhd", asked, part.key.double())
+                columns = out[:, some.start * width : some.stop * width].view(facts, len(part), width)
                 for start in range(0, facts, fact_step):
                     span = slice(start, min(start + fact_step, facts))
                     difference = before[span]
                     scores = asked[place[span]] @ difference.transpose(1, 2)
                     mixed = attend(scores) @ difference
-                    part = torch.einsum("thd,hkd->thk", mixed, value[some]).flatten(1)
-                    out[span, some.start * width : some.stop * width] = part
-                    stage.advance((span.stop - span.start) * number)
+                    columns[span] = (mixed.transpose(0, 1) @ value).transpose(0, 1)
+                    stage.advance((span.stop - span.start) * len(part))
 
 
 def attend(scores: Float[Tensor, "facts heads earlier"]) -> Float[Tensor, "facts heads earlier"]:

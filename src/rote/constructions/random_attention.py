@@ -18,53 +18,79 @@ from rote.models.attention_only import AttentionOnly
 
 
 @dataclass(frozen=True)
-class Attention:
-    """Embeddings and heads in the dtype that is saved; W_O and W_U are what a construction solves for."""
+class Heads:
+    """Query, key and value maps of some heads, in the dtype that is saved."""
 
-    tokens: Float[Tensor, "vocab dim"]
-    positions: Float[Tensor, "context dim"]
     query: Float[Tensor, "heads rank dim"]
     key: Float[Tensor, "heads rank dim"]
     value: Float[Tensor, "heads head_dim dim"]
 
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.tokens.dtype
+    def __len__(self) -> int:
+        return len(self.query)
 
-    def embedded(self) -> Float[Tensor, "context vocab dim"]:
+    def some(self, span: slice) -> Heads:
+        return Heads(self.query[span], self.key[span], self.value[span])
+
+    @staticmethod
+    def together(parts: list[Heads]) -> Heads:
+        return Heads(
+            torch.cat([part.query for part in parts]),
+            torch.cat([part.key for part in parts]),
+            torch.cat([part.value for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Token and position vectors in the dtype that is saved."""
+
+    tokens: Float[Tensor, "vocab dim"]
+    positions: Float[Tensor, "context dim"]
+
+    def everywhere(self) -> Float[Tensor, "context vocab dim"]:
         """x for every position and token, added in the saved dtype as the forward pass does, then widened."""
         return (self.positions[:, None] + self.tokens).double()
 
-    def weights(self, output: Float[Tensor, "heads dim head_dim"], unembed: Tensor) -> dict[str, Tensor]:
-        """All tensors of the model, in the saved dtype."""
-        return {
-            "tokens": self.tokens,
-            "positions": self.positions,
-            "layers.0.query": self.query,
-            "layers.0.key": self.key,
-            "layers.0.value": self.value,
-            "layers.0.output": output.to(self.dtype).contiguous(),
-            "unembed": unembed.to(self.dtype).contiguous(),
-        }
+
+def model_weights(
+    embeddings: Embeddings, heads: Heads, output: Float[Tensor, "heads dim head_dim"], unembed: Tensor
+) -> dict[str, Tensor]:
+    """All tensors of a one-layer model, in the dtype of its embeddings."""
+    dtype = embeddings.tokens.dtype
+    return {
+        "tokens": embeddings.tokens,
+        "positions": embeddings.positions,
+        "layers.0.query": heads.query,
+        "layers.0.key": heads.key,
+        "layers.0.value": heads.value,
+        "layers.0.output": output.to(dtype).contiguous(),
+        "unembed": unembed.to(dtype).contiguous(),
+    }
 
 
-def draw_attention(spec: AttentionOnly, score_std: float, dtype: torch.dtype, generator: torch.Generator) -> Attention:
-    """Gaussian embeddings and positions of one size, Gaussian scores of a chosen size, orthonormal value maps.
+def draw_embeddings(spec: AttentionOnly, dtype: torch.dtype, generator: torch.Generator) -> Embeddings:
+    """Gaussian tokens and positions of one size: larger positions would drown what tells contexts apart."""
+    return Embeddings(
+        tokens=gaussian((spec.vocab, spec.dim), generator).to(dtype),
+        positions=gaussian((spec.context, spec.dim), generator).to(dtype),
+    )
+
+
+def draw_heads(
+    heads: int, spec: AttentionOnly, score_std: float, dtype: torch.dtype, generator: torch.Generator
+) -> Heads:
+    """Gaussian scores of a chosen size and orthonormal value maps.
 
     Scores x_S^T W_Q^T W_K x_s have standard deviation `score_std`: with entries of variance v in W_Q and W_K and
     coordinates of variance 2 in x (token plus position) it is sqrt(r) 2 d v. Large scores make attention switch
     sharply between positions, which is what keeps features of different heads apart.
     """
     v = score_std / (math.sqrt(spec.rank) * 2 * spec.dim)
-    if spec.scale_scores:
-        v *= math.sqrt(spec.head_dim)
-    shape = (spec.heads, spec.rank, spec.dim)
-    return Attention(
-        tokens=gaussian((spec.vocab, spec.dim), generator).to(dtype),
-        positions=gaussian((spec.context, spec.dim), generator).to(dtype),
+    shape = (heads, spec.rank, spec.dim)
+    return Heads(
         query=(gaussian(shape, generator) * math.sqrt(v)).to(dtype),
         key=(gaussian(shape, generator) * math.sqrt(v)).to(dtype),
-        value=orthonormal_rows(spec.heads, spec.head_dim, spec.dim, generator).to(dtype),
+        value=orthonormal_rows(heads, spec.head_dim, spec.dim, generator).to(dtype),
     )
 
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.random_attention import Attention
+from rote.constructions.random_attention import Heads
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class SkipBasis:
         return fixed + middle * directions[count:].T @ images[count:]
 
 
-def value_part(attention: Attention, output: Float[Tensor, "used width dim"]) -> Float[Tensor, "dim dim"]:
+def value_part(heads: Heads, output: Float[Tensor, "heads width dim"]) -> Float[Tensor, "dim dim"]:
     """sum_h W_V^hT B_h over the features that took part."""
-    value = attention.value[: output.shape[0], : output.shape[1]].double()
-    return torch.einsum("hkd,hke->de", value, output)
+    value = heads.value[: output.shape[0], : output.shape[1]].double()
+    return value.flatten(0, 1).T @ output.flatten(0, 1)
 
 
 def output_maps(
