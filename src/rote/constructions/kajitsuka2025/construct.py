@@ -1,0 +1,188 @@
+"""From a task to a model: what Theorem 4.1 and its variants share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from rote.constructions.construction import Draft, Options, Request
+from rote.constructions.kajitsuka2025 import real_tokens
+from rote.constructions.kajitsuka2025.accounting import account
+from rote.constructions.kajitsuka2025.codes import Codes
+from rote.constructions.kajitsuka2025.model import Entrance, floating_model, logit_bits
+from rote.constructions.kajitsuka2025.token_values import token_values
+from rote.constructions.kajitsuka2025.transformer import Facts, Mixing, Transformer, assemble, facts_codes
+from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong
+from rote.constructions.vardi2022.network import Builder
+from rote.errors import InputError
+from rote.models.deep_relu import MANTISSA_BITS
+from rote.models.model import Model
+from rote.tasks import AssociationTask, VectorTask
+from rote.tasks.vocabulary import Vocabulary
+
+SMALLEST_FIRST = ("float32", "float64")
+"""The dtypes tried when none is asked for (`auto`)."""
+
+
+class MemorizerOptions(Options):
+    """Settings of the memorizers."""
+
+    storage: Literal["auto", "faithful", "lean", "hashed"] = "auto"
+    """How F2 holds its labels; auto takes the fewest non-zero weights of lean and hashed."""
+    ordered: bool = True
+    """Whether positions enter the tokens of a fact table; otherwise a key is a multiset of tokens."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A task as facts in token values, and how its tokens enter a model."""
+
+    facts: Facts
+    answers: np.ndarray
+    """The output that each label stands for."""
+    entrance: Callable[[Codes], Entrance]
+    entering: Callable[[Builder], None] | None = None
+    codes: Codes | None = None
+    vocabulary: Vocabulary | None = None
+    measured: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What sets one result of the paper apart from Theorem 4.1."""
+
+    id: str
+    mixing: Mixing = "softmax"
+    table: bool = False
+    asked: bool = False
+    """Whether the last token asks for its label within the sequence of the others."""
+    bits: int | None = None
+    """Bits of every weight and value, where they are limited further than by the dtype."""
+
+
+def build_memorizer(request: Request, variant: Variant) -> Draft:
+    """The smallest dtype that holds the words, or the one asked for; then the storage asked for, or the smallest."""
+    dtypes = SMALLEST_FIRST if request.dtype == "auto" else (request.dtype,)
+    prepared: Prepared | None = None
+    for dtype in dtypes:
+        try:
+            if prepared is None or isinstance(request.task, VectorTask):
+                # Real tokens are projected anew: how finely is for the dtype to say.
+                prepared = _prepared(request, variant, dtype)
+            return _build(request, variant, prepared, dtype)
+        except WordsTooLong:
+            if dtype == dtypes[-1]:
+                raise
+    raise InputError("dtype: none was tried")
+
+
+def _build(request: Request, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
+    limit = min(MANTISSA_BITS[dtype], variant.bits or MANTISSA_BITS[dtype])
+    if logit_bits(len(prepared.answers)) > MANTISSA_BITS[dtype]:
+        raise WordsTooLong(
+            f"dtype {dtype}: logits of {len(prepared.answers)} labels need whole numbers of "
+            f"{logit_bits(len(prepared.answers))} bits, and {dtype} holds {MANTISSA_BITS[dtype]}; use float64"
+        )
+    transformer = _smallest(request, variant, prepared, limit)
+    model = floating_model(
+        transformer,
+        prepared.facts,
+        prepared.entrance(transformer.codes),
+        prepared.answers,
+        dtype,
+        prepared.vocabulary,
+    )
+    return Draft(model, variant.id, None, conditions(transformer, prepared, model))
+
+
+def conditions(transformer: Transformer, prepared: Prepared, model: Model) -> dict[str, Any]:
+    """What was chosen and what it costs."""
+    return {
+        "storage": transformer.storage,
+        "layout": transformer.layout,
+        "tokens_with_code": len(transformer.codes.tokens),
+        "id_bits": int(transformer.codes.sums.max()).bit_length(),
+        "snap_layers": transformer.snap_layers,
+        "word_bits": getattr(model.spec, "word_bits", None),
+        **account(transformer, prepared.facts.labels).summary(),
+        **(prepared.measured or {}),
+    }
+
+
+def _smallest(request: Request, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
+    """The storage asked for; on `auto` whichever of lean and hashed fits and has fewer non-zero weights."""
+    asked = request.options.storage
+    storages: tuple[Storage, ...] = ("lean", "hashed") if asked == "auto" else (asked,)
+    found, refused = [], []
+    for storage in storages:
+        try:
+            found.append(
+                assemble(
+                    prepared.facts,
+                    storage,
+                    limit_bits,
+                    variant.mixing,
+                    variant.table,
+                    prepared.entering,
+                    prepared.codes,
+                    request.seed,
+                )
+            )
+        except WordsTooLong as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return min(found, key=lambda transformer: transformer.second.nonzeros)
+
+
+def _prepared(request: Request, variant: Variant, dtype: str) -> Prepared:
+    task = request.task
+    if isinstance(task, AssociationTask):
+        prepared = _from_associations(task, request.options.ordered, variant)
+    elif isinstance(task, VectorTask):
+        prepared = _from_vectors(task, variant, dtype, request.seed)
+    else:
+        raise InputError(f"{variant.id} stores associations or labelled vectors, not a {type(task).__name__}")
+    return replace(prepared, codes=facts_codes(prepared.facts, request.seed, request.progress))
+
+
+def _from_associations(task: AssociationTask, ordered: bool, variant: Variant) -> Prepared:
+    if variant.asked and task.context < 2:
+        raise InputError(f"{variant.id}: keys of one token have no sequence besides the token that asks")
+    values, kept = token_values(task, ordered), task.majority()
+    answers, labels = np.unique(kept.answers, return_inverse=True)
+    facts = Facts(values.of(kept.contexts), labels, task.context - variant.asked, variant.asked)
+    entrance = values.table if variant.table else lambda _: values.entrance()
+    return Prepared(facts, answers, entrance, vocabulary=task.vocabulary)
+
+
+def _from_vectors(task: VectorTask, variant: Variant, dtype: str, seed: int) -> Prepared:
+    """Contexts and queries as one sequence each, the query last."""
+    if task.labels is None:
+        raise InputError(f"{variant.id} stores labels; this vector task has real targets")
+    if variant.table:
+        raise InputError(f"{variant.id}: an embedding table needs tokens from a vocabulary, not vectors")
+    contexts, queries = task.inputs(slice(None))
+    tokens = np.concatenate([contexts, queries[:, None]], 1).reshape(-1, task.dim)
+    vectors, place = np.unique(tokens, axis=0, return_inverse=True)
+    projection = real_tokens.project(vectors, MANTISSA_BITS[dtype], seed)
+    values = real_tokens.whole_values(projection, vectors)
+    facts = Facts(
+        values[place.reshape(task.facts, task.context + 1)],
+        task.labels.astype(np.int64),
+        task.context + (not variant.asked),
+        variant.asked,
+    )
+    entrance, entering = real_tokens.entrance(projection, vectors, values, task.context, task.outputs)
+    apart = real_tokens.separation(vectors)
+    measured = {
+        "tokens": apart.tokens,
+        "radius": apart.radius,
+        "distance": apart.distance,
+        "token_bits": projection.bits,
+        "floor_slope": projection.slope,
+    }
+    return Prepared(facts, np.arange(task.outputs), lambda _: entrance, entering, measured=measured)

@@ -1,0 +1,28 @@
+"""Remark 4.1 and Theorem D.1 (deep sets): a plain sum in place of attention does as well."""
+
+from __future__ import annotations
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
+from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
+from rote.tasks import AssociationTask, VectorTask
+
+ID = "kajitsuka2025.deep_sets"
+
+
+def build(request: Request) -> Draft:
+    """As Theorem 4.1, with codes added up: sums of whole numbers need no snap block, whatever the length."""
+    return build_memorizer(request, Variant(ID, mixing="sum"))
+
+
+register(
+    Construction(
+        id=ID,
+        summary="the deep ReLU memorizer with a plain sum in place of attention",
+        source=f"{PAPER}, Remark 4.1 and Theorem D.1",
+        tasks=(AssociationTask, VectorTask),
+        build=build,
+        options=MemorizerOptions,
+        default_dtype="auto",
+    )
+)

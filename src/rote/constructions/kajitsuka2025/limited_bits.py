@@ -1,0 +1,37 @@
+"""Theorem F.1 (limited bits): B bits a parameter give about N / B parameters."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
+from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
+from rote.tasks import AssociationTask, VectorTask
+
+ID = "kajitsuka2025.limited_bits"
+
+
+class LimitedBitsOptions(MemorizerOptions):
+    """Settings of the memorizer with short words."""
+
+    bits: int = Field(default=20, ge=4, le=53)
+    """B: every weight, and every sum in a neuron, stays below 2^B. (Logits are outside the theorem, and of this.)"""
+
+
+def build(request: Request) -> Draft:
+    """As Theorem 4.1, with groups cut so short that their words fit B bits."""
+    return build_memorizer(request, Variant(ID, bits=request.options.bits))
+
+
+register(
+    Construction(
+        id=ID,
+        summary="the deep ReLU memorizer with words of a given number of bits",
+        source=f"{PAPER}, Theorem F.1",
+        tasks=(AssociationTask, VectorTask),
+        build=build,
+        options=LimitedBitsOptions,
+        default_dtype="auto",
+    )
+)

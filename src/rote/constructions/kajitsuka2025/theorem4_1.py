@@ -1,0 +1,32 @@
+"""Theorem 4.1 (next-token prediction): N sequences, about sqrt(N) parameters, width at most 14, one uniform attention.
+
+Depth about sqrt(N log N) + sqrt(N / log N) max(log R, log C), with words of about sqrt(N log N) bits in exact
+arithmetic; a dtype bounds the words, and parameters then grow as N over their length.
+"""
+
+from __future__ import annotations
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
+from rote.tasks import AssociationTask, VectorTask
+
+ID = "kajitsuka2025.theorem4_1"
+PAPER = "Kajitsuka, Sato 2025"
+
+
+def build(request: Request) -> Draft:
+    """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
+    return build_memorizer(request, Variant(ID))
+
+
+register(
+    Construction(
+        id=ID,
+        summary="deep ReLU memorizer: sequence ids by uniform attention, labels from packed words",
+        source=f"{PAPER}, Theorem 4.1",
+        tasks=(AssociationTask, VectorTask),
+        build=build,
+        options=MemorizerOptions,
+        default_dtype="auto",
+    )
+)
