@@ -20,6 +20,7 @@ from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
 from rote.theory import allenzhu2024, kajitsuka2025, morris2025
 from rote.theory.bound import Kind
+from rote.theory.bubeck2020 import neurons_for
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.rote_readout import SMALLEST_DIM, readout_estimate
 from rote.theory.sizes import COMFORTABLE_DIM, fewest_heads, task_rank, theorem1_spec, widest_head
@@ -131,7 +132,7 @@ def _readout_at(shape: TaskShape, dim: int) -> AttentionOnly:
 
 
 def madden(shape: TaskShape, dim: int = COMFORTABLE_DIM) -> Sized:
-    """One attention head that tells contexts apart, and one MLP neuron per fact."""
+    """One attention head that tells contexts apart, and one MLP neuron per fact, with an analytic activation."""
     spec = MlpTransformer(
         vocab=shape.vocab,
         context=shape.context,
@@ -139,7 +140,6 @@ def madden(shape: TaskShape, dim: int = COMFORTABLE_DIM) -> Sized:
         head_dim=min(dim, widest_head(shape)),
         heads=1,
         width=shape.associations,
-        activation="relu",
     )
     return Sized("madden2025.lower", "lower", f"one MLP neuron per fact at dim {dim}", spec)
 
@@ -229,15 +229,15 @@ def kajitsuka_words(shape: TaskShape) -> Sized:
 
 
 def bubeck(shape: TaskShape) -> Sized:
-    """About T/d ReLU neurons of d + 2 numbers, behind an embedding of tokens and positions into R^d."""
+    """4 ceil(T/d) ReLU neurons of d + 2 numbers, behind one random head that brings contexts into general position."""
     dim = COMFORTABLE_DIM
-    neurons = -(-shape.associations // dim)
+    neurons = neurons_for(shape.associations, dim)
     return Sized(
         "bubeck2020.two_layer",
         "order",
-        "one real target per fact, contexts embedded in general position; constants taken as one",
-        description=f"two-layer ReLU network of {neurons} neurons on R^{dim}",
-        parameters=neurons * (dim + 2) + dim * (shape.context + shape.key_tokens),
+        "one real target per fact; that random attention brings contexts into general position is taken for granted",
+        description=f"one random head and a two-layer ReLU network of {neurons} neurons on R^{dim}",
+        parameters=neurons * (dim + 2) + dim * (shape.context + shape.key_tokens + 4 * dim),
     )
 
 

@@ -1,6 +1,7 @@
-"""Madden, Fox and Thrampoulidis 2025: next-token prediction capacity of one-layer Transformers with an MLP.
+"""Madden, Fox and Thrampoulidis 2025, "Next-token prediction capacity: general upper bounds and a lower bound".
 
-Random attention makes the contexts' features distinct; the output weights of m MLP neurons then solve m contexts.
+Random attention makes the contexts' features distinct; the output weights of m MLP neurons, with an activation that is
+analytic and no polynomial, then solve m contexts.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def matched(spec: AttentionOnly) -> MlpTransformer | None:
     "madden2025.lower",
     kind="lower",
     source=f"{PAPER}, lower bound",
-    statement="T >= m with m MLP neurons after one attention layer",
+    statement="T >= m with m MLP neurons (analytic activation, such as GELU) after one attention layer",
 )
 def lower(spec: AttentionOnly) -> Value | Refusal:
     """As many contexts as neurons, by one linear solve for the MLP's output matrix."""
@@ -43,7 +44,7 @@ def lower(spec: AttentionOnly) -> Value | Refusal:
     return Value(
         model.width,
         model.parameters(),
-        f"an MLP of {model.width} neurons in place of all heads but one, in the same parameters",
+        f"an MLP of {model.width} GELU neurons in place of all heads but one, in the same parameters",
     )
 
 
