@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import naive
+import naive_deep_relu
 from conformance import Case, key_inputs, vector_inputs
 
-from rote.models import AttentionOnly, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
+from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
 
 CASES: dict[str, Case] = {
     "attention-only": Case(
@@ -93,5 +94,39 @@ CASES: dict[str, Case] = {
             ({"heads": 0}, "heads"),
             ({"outputs": 0}, "outputs"),
         ],
+    ),
+    "deep-relu": Case(
+        specs=[
+            DeepRelu(vocab=5, context=3, width=6, layers_before=2, layers_after=3, word_bits=8),
+            DeepRelu(vocab=4, context=2, width=5, layers_before=1, layers_after=1, word_bits=8, ordered=False),
+            DeepRelu(vocab=4, context=3, width=4, layers_before=0, layers_after=2, word_bits=8, input="table"),
+            DeepRelu(
+                vocab=4, context=3, width=4, layers_before=1, layers_after=1, word_bits=8, input="table", ordered=False,
+            ),
+            DeepRelu(vocab=4, context=3, width=5, layers_before=2, layers_after=1, word_bits=8, mixing="sum"),
+            DeepRelu(vocab=3, context=4, width=5, layers_before=1, layers_after=2, word_bits=8, every_position=True),
+        ],
+        naive=naive_deep_relu.deep_relu,
+        models=naive_deep_relu.lively,
+        refused=[
+            ({"width": 2}, "width"),
+            ({"layers_after": 0}, "layers_after"),
+            ({"dim": 3}, "dim 3"),
+            ({"input": "vectors"}, "dim None"),
+            ({"input": "vectors", "dim": 3}, "ordered"),
+            ({"mixing": "max"}, "mixing"),
+        ],
+    ),
+    "deep-relu of vectors": Case(
+        specs=[
+            DeepRelu(
+                vocab=4, context=3, width=5, layers_before=2, layers_after=2, word_bits=8,
+                input="vectors", dim=3, ordered=False,
+            ),
+        ],
+        naive=naive_deep_relu.deep_relu,
+        models=naive_deep_relu.lively,
+        inputs=vector_inputs,
+        refused=[],
     ),
 }  # fmt: skip

@@ -26,7 +26,8 @@ each = pytest.mark.parametrize(("case", "spec"), EVERY)
 
 
 def test_every_architecture_is_in_the_suite():
-    assert set(ARCHITECTURES) == set(FORWARD) == set(CASES)
+    covered = {spec.architecture for case in CASES.values() for spec in case.specs}
+    assert set(ARCHITECTURES) == set(FORWARD) == covered
 
 
 @each

@@ -7,7 +7,7 @@ from pydantic import Field
 from rote.constructions.construction import Construction, Draft, Request, register
 from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
 from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
-from rote.tasks import AssociationTask, VectorTask
+from rote.tasks import AssociationTask
 
 ID = "kajitsuka2025.limited_bits"
 
@@ -29,7 +29,7 @@ register(
         id=ID,
         summary="the deep ReLU memorizer with words of a given number of bits",
         source=f"{PAPER}, Theorem F.1",
-        tasks=(AssociationTask, VectorTask),
+        tasks=(AssociationTask,),
         build=build,
         options=LimitedBitsOptions,
         default_dtype="auto",

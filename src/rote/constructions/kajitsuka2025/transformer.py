@@ -157,9 +157,8 @@ def _second(
     if facts.asked:
         builder["x"] += builder["token"]
         del builder["token"]
-    layout = memorize(
-        builder, keys, labels, storage, "match" if storage == "faithful" else "interval", limit_bits, seed
-    )
+    meaning = "match" if storage == "faithful" else "interval"
+    layout = memorize(builder, keys, labels, storage, meaning, limit_bits, seed)
     return builder.finish("y"), snap_layers, layout
 
 

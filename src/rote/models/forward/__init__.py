@@ -10,6 +10,7 @@ from torch import Tensor
 from rote.errors import InputError
 from rote.models.forward import (
     attention_only,
+    deep_relu,
     linear_memory,
     mlp_transformer,
     query_attention,
@@ -19,6 +20,7 @@ from rote.models.spec import Spec
 
 FORWARD: dict[str, Callable[[Any, dict[str, Tensor], Any], Tensor]] = {
     "attention-only": attention_only.logits,
+    "deep-relu": deep_relu.logits,
     "linear-memory": linear_memory.logits,
     "mlp-transformer": mlp_transformer.logits,
     "query-attention": query_attention.logits,

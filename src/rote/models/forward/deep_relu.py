@@ -79,6 +79,6 @@ def relu_layers(
 
 
 def _relu_layer(
-    matrix: Float[Tensor, "width width"], offset: Float[Tensor, "width"], state: Float[Tensor, "width batch"]
+    matrix: Float[Tensor, "width width"], offset: Float[Tensor, " width"], state: Float[Tensor, "width batch"]
 ) -> Float[Tensor, "width batch"]:
     return torch.addmm(offset[:, None], matrix, state).relu_()
