@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from test_sizes import AIRPORTS, shapes
 
+from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
@@ -16,7 +17,7 @@ from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS, inversions
 from rote.theory.inversions import readout_holds
 from rote.theory.nichani2024 import linear_capacity
-from rote.theory.plan import plan, zipped_bytes
+from rote.theory.plan import BUILT_BY, plan, zipped_bytes
 from rote.theory.sizes import fewest_heads, task_rank, theorem1_spec
 from rote.theory.storage import entropy_bits, fixed_width_bits, key_set_bits
 
@@ -29,6 +30,16 @@ def test_default_build_size_is_in_the_plan():
     assert row.spec == spec.to_config()
     assert (row.parameters, row.bytes) == (spec.parameters(), 4 * spec.parameters())
     assert row.construction == "dana2025.theorem1"
+
+
+def test_constructions_named_are_registered():
+    assert set(BUILT_BY) <= set(inversions.INVERSIONS)
+    assert set(BUILT_BY.values()) <= set(CONSTRUCTIONS)
+    rows = {row.id: row.construction for row in plan(AIRPORTS)}
+    assert rows["dana2025.theorem1"] == rows["dana2025.corollary1"] == "dana2025.theorem1"
+    assert rows["bietti2023.outer_product"] == "bietti2023"
+    assert rows["morris2025.bits"] == "bound only"
+    assert rows["table.fixed"] == "no model"
 
 
 def test_sorted_by_bytes_and_complete():

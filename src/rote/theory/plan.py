@@ -93,24 +93,25 @@ def _row(sized: Sized, dtype: str, constructions: Collection[str]) -> Plan:
         parameters=parameters,
         bits=bits,
         bytes=None if bits is None else math.ceil(bits / 8),
-        construction=method_for(sized, constructions),
+        construction=method_for(sized.id, constructions),
         reason=sized.reason,
         source=RESULTS[sized.id].source,
     )
 
 
-def method_for(sized: Sized, constructions: Collection[str]) -> str:
-    """The construction of the same id, or the one a result is a special case of."""
-    known = (sized.id, *_SPECIAL_CASES.get(sized.id, ()))
-    return next((id for id in known if id in constructions), BOUND_ONLY)
-
-
-_SPECIAL_CASES = {
-    "dana2025.corollary1": ("dana2025.theorem1",),
-    "dana2025.remark2": ("dana2025.theorem1",),
-    "kajitsuka2025.theoremF_1": ("kajitsuka2025.theorem4_1",),
-    "madden2025.lower": ("madden2025", "madden2025.theorem"),
+BUILT_BY = {
+    "dana2025.corollary1": "dana2025.theorem1",
+    "dana2025.remark2": "dana2025.theorem1",
+    "kajitsuka2025.theoremF_1": "kajitsuka2025.limited_bits",
+    "nichani2024.linear_memory": "nichani2024.trained",
 }
+"""Where a construction goes by another id than the bound: a special case, or a name that says how."""
+
+
+def method_for(id: str, constructions: Collection[str]) -> str:
+    """The construction of the same id, or the one in `BUILT_BY`, or the one named by the paper alone."""
+    known = (id, BUILT_BY.get(id, id), id.partition(".")[0])
+    return next((name for name in known if name in constructions), BOUND_ONLY)
 
 
 def in_words(spec: Spec) -> str:
