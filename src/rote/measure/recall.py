@@ -20,6 +20,7 @@ from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, DistributionTask, Task
+from rote.tasks.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
         margin = margins(logits, torch.from_numpy(answers[rows]).long())
         # A margin that is not a number is a miss, hence the negated comparison.
         missed.append(np.flatnonzero(~(margin > 0).numpy()) + rows.start)
-        smallest = min(smallest, float(margin.nan_to_num(nan=-float("inf")).min()))
+        smallest = min(smallest, float(margin.masked_fill(margin.isnan(), -float("inf")).min()))
         choices = logits.shape[1]
     rows_missed = np.concatenate(missed)
     # A distribution task is asked for likeliest tokens, one per context: nothing contradicts there.
@@ -125,5 +126,6 @@ def _bits(task: Task, missed: np.ndarray, choices: int) -> float | None:
     keys, recalled = task.facts, task.facts - len(missed)
     if isinstance(task, AssociationTask) and task.distinct_keys < task.facts:
         keys = task.distinct_keys
-        recalled = len(np.unique(np.delete(task.contexts, missed, axis=0), axis=0))
+        held = np.delete(task.contexts, missed, axis=0)
+        recalled = len(distinct_rows(held, task.vocab)[0]) if len(held) else 0
     return bits_memorized(task.entropy_bits, keys, recalled, choices)

@@ -27,7 +27,16 @@ from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, DistributionTask, Task
 
 SAMPLE_FLOATS = 2**22
-"""Logits kept in memory to find beta; with more facts than that, an even sample of them, then a step on all of them."""
+"""Logits kept in memory to find beta; with more facts than that, those of an even sample of them."""
+
+PASSES = 40
+"""Newton steps over all facts before giving up on the last digits; two or three are usual."""
+
+NOTHING = 1e-9
+"""A code so short, in nats, might as well be empty."""
+
+NEGLIGIBLE = 1e-9
+"""Share of the code that another step must be expected to save."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,17 @@ class SoftmaxCode:
         return self.bits / self.parameters
 
 
-def softmax_code(model: Model, task: Task, progress: Progress = SILENT, rows: int | None = None) -> SoftmaxCode:
+def softmax_code(
+    model: Model,
+    task: Task,
+    progress: Progress = SILENT,
+    rows: int | None = None,
+    sample_floats: int = SAMPLE_FLOATS,
+) -> SoftmaxCode:
     """Code the task's answers with the model. Keys that occur more than once are coded once, by their commonest answer.
 
-    One pass over the facts when their logits fit in memory, three otherwise; `rows` facts at a time.
+    One pass over the facts when their logits fit in memory; otherwise one to find beta on a sample and a few Newton
+    steps on all of them, `rows` facts at a time.
     """
     if isinstance(task, DistributionTask):
         raise InputError("softmax_code needs one answer per context; for a distribution task measure its divergence")
@@ -69,12 +85,12 @@ def softmax_code(model: Model, task: Task, progress: Progress = SILENT, rows: in
         for taken, logits in stream_logits(model, task, progress, "coding facts", rows):
             yield logits, answers[taken]
 
-    sample, sampled = _sample(chunks(), task.facts)
-    beta = best_inverse_temperature(lambda beta: code_length(sample, sampled, beta).slope)
+    sample, sampled = _sample(chunks(), task.facts, sample_floats)
+    beta = best_inverse_temperature(lambda beta: code_length(sample, sampled, beta))
     if len(sampled) == task.facts:
         nats = code_length(sample, sampled, beta).nats
     else:
-        beta, nats = _polished(chunks, beta)
+        beta, nats = _descend(lambda beta: _total(chunks(), beta), beta)
     return SoftmaxCode(task.entropy_bits, nats / math.log(2), beta, model.parameters)
 
 
@@ -106,26 +122,53 @@ def _uniform(facts: int, vocab: int) -> CodeLength:
     return CodeLength(facts * math.log(vocab), math.inf, math.inf)
 
 
-def best_inverse_temperature(slope: Callable[[float], float], largest: float = 1e30) -> float:
-    """The beta >= 0 at which a convex code length stops falling; `largest` when it falls for ever (all recalled)."""
-    if slope(0.0) >= 0:
+def best_inverse_temperature(length: Callable[[float], CodeLength]) -> float:
+    """The beta >= 0 at which a convex code length stops falling.
+
+    Where every fact is recalled it falls for ever, and the beta that leaves a billionth of a nat will do.
+    """
+    if length(0.0).slope >= 0:
         return 0.0
     above = 1.0
-    while above < largest and slope(above) < 0:
+    while (here := length(above)).slope < 0 and here.nats > NOTHING:
         above *= 8
-    if above >= largest:
-        return largest
+    if here.slope < 0:
+        return above
     below = above / 8
-    while slope(below) > 0:
+    while length(below).slope > 0:
         below /= 8
-    return math.exp(brentq(lambda u: slope(math.exp(u)), math.log(below), math.log(above), xtol=1e-12))  # pyright: ignore
+    root = brentq(lambda u: length(math.exp(u)).slope, math.log(below), math.log(above), xtol=1e-12)
+    return math.exp(float(root))  # pyright: ignore[reportArgumentType]
 
 
-def _sample(chunks: Iterator[tuple[Tensor, Tensor]], facts: int) -> tuple[Tensor, Tensor]:
+def _descend(length: Callable[[float], CodeLength], beta: float) -> tuple[float, float]:
+    """Newton's method on all facts from a sample's beta, kept between what is known to be too small and too large."""
+    small, large = 0.0, math.inf
+    best = (beta, math.inf)
+    for _ in range(PASSES):
+        here = length(beta)
+        best = min(best, (beta, here.nats), key=lambda pair: pair[1])
+        small, large = (beta, large) if here.slope < 0 else (small, beta)
+        gain = here.slope**2 / here.curvature if 0 < here.curvature < math.inf else math.inf
+        if here.nats <= NOTHING or gain <= NEGLIGIBLE * here.nats or (beta == 0 and here.slope >= 0):
+            break
+        step = beta - here.slope / here.curvature if gain < math.inf else math.nan
+        if small < step < large and step <= 8 * beta:
+            beta = step
+        elif large == math.inf:
+            beta = 8 * max(beta, 1e-3)
+        else:
+            beta = math.sqrt(small * large) if small > 0 else large / 8
+        if beta < 1e-12:
+            beta = 0.0
+    return best
+
+
+def _sample(chunks: Iterator[tuple[Tensor, Tensor]], facts: int, floats: int) -> tuple[Tensor, Tensor]:
     """Logits and answers of every fact, or of every n-th so that they fit in memory."""
     kept, kept_answers, start = [], [], 0
     for logits, answers in chunks:
-        stride = max(1, math.ceil(facts * logits.shape[1] / SAMPLE_FLOATS))
+        stride = max(1, math.ceil(facts * logits.shape[1] / floats))
         first = -start % stride
         kept.append(logits[first::stride].clone())
         kept_answers.append(answers[first::stride])
@@ -133,16 +176,6 @@ def _sample(chunks: Iterator[tuple[Tensor, Tensor]], facts: int) -> tuple[Tensor
     return torch.cat(kept), torch.cat(kept_answers)
 
 
-def _polished(chunks: Callable[[], Iterator[tuple[Tensor, Tensor]]], beta: float) -> tuple[float, float]:
-    """One Newton step over all facts from a sample's beta, kept if it shortens the code."""
-    here = _total(chunks(), beta)
-    if not (math.isfinite(here.slope) and here.curvature > 0):
-        return beta, here.nats
-    step = max(beta / 2, min(2 * beta, beta - here.slope / here.curvature))
-    there = _total(chunks(), step)
-    return (step, there.nats) if there.nats < here.nats else (beta, here.nats)
-
-
 def _total(chunks: Iterator[tuple[Tensor, Tensor]], beta: float) -> CodeLength:
     parts = [code_length(logits, answers, beta) for logits, answers in chunks]
-    return CodeLength(*(math.fsum(values) for values in zip(*parts, strict=True)))
+    return CodeLength(*(sum(values) for values in zip(*parts, strict=True)))
