@@ -8,19 +8,28 @@ built model is run on every fact; a draw that misses one is drawn again, and one
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import torch
 from pydantic import Field
 
+from rote.constructions.arrowhead import arrowhead_attempt, arrowhead_refusal
 from rote.constructions.construction import Construction, Draft, Options, Request, register
 from rote.constructions.dense import dense_attempt
+from rote.constructions.random_attention import heads_score_std
 from rote.errors import CheckFailed, InputError
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask, Task
 from rote.theory.sizes import theorem1_spec
+
+ScoreSize = Callable[[int], float]
+
+DENSE_FACTS = 10_000
+MOST_DENSE_FACTS = 25_000
+"""Above the first the arrowhead is preferred; above the second a dense solve is no longer offered by itself."""
 
 
 class Theorem1Options(Options):
@@ -32,6 +41,8 @@ class Theorem1Options(Options):
     """How often attention is drawn again when a draw is ill-conditioned or misses a fact."""
     right_hand_sides: int = Field(default=4, ge=1)
     """Answer codes tried per draw; the one with the best-conditioned skip map is kept."""
+    solve: Literal["auto", "dense", "arrowhead"] = "auto"
+    """One dense solve, or the gated arrowhead for many facts; chosen by size."""
     rank_one: bool = False
     """Query-key matrices of rank one (Remark 2), saving 2d(k - 1) parameters a head."""
 
@@ -40,7 +51,8 @@ def build_theorem1(request: Request) -> Draft:
     task, options = associations(request.task), request.options
     spec = theorem1_spec(task.shape, request.dim, request.head_dim, request.heads, 1 if options.rank_one else None)
     check_answers(task, spec)
-    return store(task, spec, request, score_stds(spec, options), "dana2025.theorem1")
+    method = chosen_method(task, spec, options.solve)
+    return store(task, spec, request, score_sizes(options), method, "dana2025.theorem1")
 
 
 def associations(task: Task) -> AssociationTask:
@@ -58,32 +70,50 @@ def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
         )
 
 
-def score_stds(spec: AttentionOnly, options: Theorem1Options) -> list[float]:
-    """Standard deviation of the scores for each draw.
-
-    Sharp attention keeps many heads apart, but with few heads it leaves facts on which none of them looks back: 1.6
-    times the root of the number of heads, within 2 and 30, lies where condition numbers were smallest.
-    """
+def score_sizes(options: Theorem1Options) -> list[ScoreSize]:
+    """For each draw, the scores' standard deviation given a number of heads: the one asked for, or the usual one and
+    others around it."""
     if options.score_std is not None:
-        return [options.score_std] * (options.redraws + 1)
-    middle = min(30.0, max(2.0, 1.6 * spec.heads**0.5))
+        given = options.score_std
+        return [lambda heads: given] * (options.redraws + 1)
     around = (1.0, 2.0, 0.5, 3.0)
-    return [middle * around[draw % len(around)] for draw in range(options.redraws + 1)]
+    factors = [around[draw % len(around)] for draw in range(options.redraws + 1)]
+    return [lambda heads, factor=factor: heads_score_std(heads) * factor for factor in factors]
 
 
-def store(task: AssociationTask, spec: AttentionOnly, request: Request, stds: list[float], bound: str) -> Draft:
+def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str:
+    """Dense while its memory, about 12 facts^2 bytes, is modest; the arrowhead beyond, where it can be used."""
+    refusal = arrowhead_refusal(task, spec)
+    if asked == "arrowhead" and refusal:
+        raise InputError(f"solve arrowhead: {refusal}")
+    if asked != "auto":
+        return asked
+    if task.facts <= DENSE_FACTS:
+        return "dense"
+    if refusal and task.facts > MOST_DENSE_FACTS:
+        raise InputError(
+            f"{task.facts} facts need the arrowhead (a dense solve would hold {12 * task.facts**2 / 1e9:.0f} GB), "
+            f"but {refusal}"
+        )
+    return "dense" if refusal else "arrowhead"
+
+
+def store(
+    task: AssociationTask, spec: AttentionOnly, request: Request, scores: list[ScoreSize], method: str, bound: str
+) -> Draft:
     """Draw until every fact is recalled in the dtype that is saved."""
     options, dtype = request.options, dtype_named(request.dtype)
     generator = torch.Generator().manual_seed(request.seed)
+    attempt_by = {"dense": dense_attempt, "arrowhead": arrowhead_attempt}[method]
     tried: list[dict[str, Any]] = []
-    for redraw, score_std in enumerate(stds):
-        attempt = dense_attempt(task, spec, dtype, score_std, options.right_hand_sides, generator, request.progress)
+    for redraw, score_size in enumerate(scores):
+        attempt = attempt_by(task, spec, dtype, score_size, options.right_hand_sides, generator, request.progress)
         missed = task.facts
         if attempt.weights is not None:
             model = Model(spec, attempt.weights, task.vocabulary)
             missed = len(recall(model, task, request.progress).missed)
             if not missed:
-                conditions = {"method": "dense", "redraws": redraw, **attempt.conditions}
+                conditions = {"method": method, "redraws": redraw, **attempt.conditions}
                 return Draft(model, bound, spec.promised, conditions)
         tried.append({**attempt.conditions, "missed": missed})
     raise CheckFailed(_not_met(task, spec, request, tried))

@@ -23,6 +23,7 @@ class Differences:
     def __init__(self, embeddings: Embeddings, contexts: Integer[Tensor, "facts context"]) -> None:
         everywhere = embeddings.everywhere()
         x = everywhere[torch.arange(contexts.shape[1]), contexts]
+        self.dtype = embeddings.tokens.dtype
         self.before: Float[Tensor, "facts earlier dim"] = x[:, :-1] - x[:, -1:]
         last, self.last_place = torch.unique(contexts[:, -1], return_inverse=True)
         self.last_tokens: Float[Tensor, "last dim"] = everywhere[-1, last]
@@ -35,9 +36,9 @@ class Differences:
         """x_S of every context."""
         return self.last_tokens[self.last_place]
 
-    def rank(self) -> int:
+    def rank(self, rows: Integer[Tensor, " rows"] | None = None) -> int:
         """Dimension of the span of all x_s - x_S: at most min(d, N + S - 2); no head has more features than this."""
-        flat = self.before.flatten(0, 1)
+        flat = (self.before if rows is None else self.before[rows]).flatten(0, 1)
         sizes = torch.linalg.eigvalsh(flat.T @ flat)
         # Eigenvalues are squares of singular values: noise is eps, the smallest genuine ones far above its root.
         return int((sizes > sizes[-1] * 1e-12).sum())

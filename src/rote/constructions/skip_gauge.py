@@ -34,6 +34,10 @@ class SkipBasis:
         return self.last_tokens.shape[0] < self.last_tokens.shape[1]
 
     @property
+    def dim(self) -> int:
+        return self.last_tokens.shape[1]
+
+    @property
     def columns(self) -> int:
         return min(self.last_tokens.shape)
 

@@ -7,6 +7,7 @@ estimated. Features beyond the square part enter by the Woodbury identity, which
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -82,25 +83,37 @@ class Factors:
         first = first - self._further @ torch.cholesky_solve(self._further.T @ first, self._gram)
         return torch.cat([first, self._further.T @ first])
 
-    def condition(self, generator: torch.Generator, steps: int = 4) -> float:
-        """Condition number of F_1 in the 2-norm by power iteration on F_1^T F_1 and its inverse, from below.
-
-        The inverse iteration runs on the factors themselves, so beyond 1 / eps it says "at least about 1e8".
-        """
+    def condition(self, generator: torch.Generator) -> float:
+        """Condition number of F_1, from below; the inverse is the factors' own, so beyond 1 / eps it says "about
+        1e8 at least"."""
         if self.singular:
             return float("inf")
-        facts = len(self._square)
-        large = torch.randn(facts, 2, generator=generator, dtype=torch.float64)
-        small = torch.randn(facts, 4, generator=generator, dtype=torch.float64)
-        largest = smallest = 1.0
-        for _ in range(steps):
-            large = torch.linalg.qr(large)[0]
-            large = self._square.T @ (self._square @ large)
-            largest = float(large.norm(dim=0).max()) ** 0.5
-            small = torch.linalg.qr(small)[0]
-            small = self.square_solve(self.square_solve(small, transposed=True))
-            smallest = float(small.norm(dim=0).max()) ** -0.5
-        return largest / smallest
+        largest = largest_singular(self._square, generator)
+        return largest / smallest_singular(len(self._square), self.square_solve, generator)
+
+
+def largest_singular(matrix: Float[Tensor, "rows columns"], generator: torch.Generator, steps: int = 3) -> float:
+    """Largest singular value, from below, by power iteration."""
+    vector = torch.randn(matrix.shape[1], generator=generator, dtype=torch.float64)
+    size = 0.0
+    for _ in range(steps):
+        image = matrix @ (vector / vector.norm())
+        size = float(image.norm())
+        vector = matrix.T @ image
+    return size
+
+
+def smallest_singular(
+    order: int, solve: Callable[[Tensor, bool], Tensor], generator: torch.Generator, steps: int = 3
+) -> float:
+    """Smallest singular value, from above, by inverse iteration; `solve(right, transposed)` applies the inverse."""
+    vector = torch.randn(order, 1, generator=generator, dtype=torch.float64)
+    size = 1.0
+    for _ in range(steps):
+        image = solve(vector / vector.norm(), True)
+        size = float(image.norm())
+        vector = solve(image, False)
+    return 1 / size
 
 
 def solver(features: Float[Tensor, "facts features"], double: bool = False) -> Solver:
