@@ -32,9 +32,9 @@ def facts() -> list[tuple[str, str, str]]:
         if code in DISSOLVED:
             continue
         answers = {
-            "capital": country["capital"],
+            "capital": country["capital"].strip(),
             "continent": continents[country["continentcode"]],
-            "currency": country["currencycode"],
+            "currency": country["currencycode"].strip(),
             "calling code": calling_code(country["phone"]),
         }
         rows += [(relation, country["name"].strip(), answer) for relation, answer in answers.items() if answer]

@@ -15,7 +15,7 @@ import numpy as np
 from rote.errors import InputError, problems
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
-from rote.tasks.origin import Origin
+from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary, token_ids
@@ -28,9 +28,22 @@ class Fact(NamedTuple):
     answer: str
 
     def __str__(self) -> str:
-        tokens = [" " if token == SEPARATOR else token for token in self.key if token != PAD]
-        spelled = all(len(token) == 1 for token in tokens) and any(map(str.isalpha, tokens))
-        return f"{('' if spelled else ' ').join(tokens)} -> {self.answer}"
+        return f"{' '.join(token for token in self.key if token != PAD)} -> {self.answer}"
+
+
+class SpelledFact(Fact):
+    """One fact whose key is spelled in letters."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        letters = [" " if token == SEPARATOR else token for token in self.key if token != PAD]
+        return f"{''.join(letters)} -> {self.answer}"
+
+
+def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
+    """A fact that is printed the way its key was read."""
+    return (SpelledFact if reading.keys == "letters" else Fact)(key, answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +105,8 @@ class AssociationTask:
         )
 
     def __getitem__(self, row: int) -> Fact:
-        return Fact(self.vocabulary.words(self.contexts[row]), self.vocabulary.tokens[int(self.answers[row])])
+        answer = self.vocabulary.tokens[int(self.answers[row])]
+        return in_words(self.vocabulary.words(self.contexts[row]), answer, self.origin.reading)
 
     def inputs(self, rows: slice) -> np.ndarray:
         """What a model's forward pass takes for these rows."""

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rote.errors import InputError, problems
-from rote.tasks.association import AssociationTask, Fact
+from rote.tasks.association import AssociationTask, in_words
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
-from rote.tasks.origin import Origin
+from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
 from rote.tasks.vocabulary import Vocabulary, token_ids
@@ -28,9 +28,12 @@ class Spread(NamedTuple):
 
     key: tuple[str, ...]
     answers: dict[str, float]
+    reading: Reading
 
     def __str__(self) -> str:
-        return "; ".join(f"{Fact(self.key, answer)} ({share:.3g})" for answer, share in self.answers.items())
+        likeliest = sorted(self.answers.items(), key=lambda item: -item[1])
+        shown = ", ".join(f"{answer} ({share:.3g})" for answer, share in likeliest[:3])
+        return str(in_words(self.key, shown + (", ..." if len(likeliest) > 3 else ""), self.reading))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,7 @@ class DistributionTask:
         entries = slice(self.starts[row], self.starts[row + 1])
         answers = self.vocabulary.words(self.tokens[entries])
         shares = dict(zip(answers, self.probabilities[entries].tolist(), strict=True))
-        return Spread(self.vocabulary.words(self.contexts[row]), shares)
+        return Spread(self.vocabulary.words(self.contexts[row]), shares, self.origin.reading)
 
     def inputs(self, rows: slice) -> np.ndarray:
         """What a model's forward pass takes for these rows."""

@@ -59,6 +59,13 @@ def checked(model: type[Options], values: dict[str, Any], subject: str, beside: 
     return options
 
 
+def written(name: str, options: BaseModel, **beside: str) -> str:
+    """The text that gives these options again; those at their defaults are left out."""
+    pairs = {**beside, **options.model_dump(exclude_defaults=True)}
+    values = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in pairs.items()}
+    return f"{name}:" + ",".join(f"{key}={value}" for key, value in values.items())
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at the known name a mistyped one is closest to, if any is close."""
     close = get_close_matches(name, list(known), n=1)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rote.errors import InputError
 from rote.tasks.association import AssociationTask
 from rote.tasks.generators.contexts import draw_contexts
-from rote.tasks.grammar import checked
+from rote.tasks.grammar import checked, written
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 
@@ -37,7 +37,8 @@ def random_associations(
 ) -> AssociationTask:
     """A look-up table with `facts` random contexts (all when absent), answers uniform on the first `answers` tokens."""
     given = {"vocab": vocab, "context": context, "facts": facts, "answers": answers, "seed": seed}
-    return associations_from(checked(AssociationOptions, given, "random associations"), Origin(source="random"))
+    options = checked(AssociationOptions, given, "random associations")
+    return associations_from(options, Origin(source=written("random", options)))
 
 
 def associations_from(options: AssociationOptions, origin: Origin) -> AssociationTask:

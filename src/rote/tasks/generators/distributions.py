@@ -17,7 +17,7 @@ from rote.tasks.distribution import DistributionTask
 from rote.tasks.generators.associations import AssociationOptions, draw_answers
 from rote.tasks.generators.contexts import draw_contexts
 from rote.tasks.generators.temperature import rows_of_entropy
-from rote.tasks.grammar import checked
+from rote.tasks.grammar import checked, written
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 
@@ -55,7 +55,7 @@ def random_distributions(
         "exponent": exponent, "answers": answers, "seed": seed,
     }  # fmt: skip
     options = checked(DistributionOptions, given, "random distributions")
-    return distributions_from(options, Origin(source="random"))
+    return distributions_from(options, Origin(source=written("random", options, kind="distributions")))
 
 
 def distributions_from(options: DistributionOptions, origin: Origin) -> DistributionTask:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from rote.errors import InputError
-from rote.tasks.grammar import checked
+from rote.tasks.grammar import checked, written
 from rote.tasks.origin import Origin
 from rote.tasks.vectors import VectorTask
 
@@ -50,7 +50,8 @@ def random_vectors(
         "examples": examples, "context": context, "dim": dim, "shared": shared, "classes": classes,
         "targets": targets, "seed": seed,
     }  # fmt: skip
-    return vectors_from(checked(VectorOptions, given, "random vectors"), Origin(source="random"))
+    options = checked(VectorOptions, given, "random vectors")
+    return vectors_from(options, Origin(source=written("random", options, kind="vectors")))
 
 
 def vectors_from(options: VectorOptions, origin: Origin) -> VectorTask:
