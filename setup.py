@@ -1,0 +1,71 @@
+"""Builds the native training engine where there is a C++ compiler; without one the package works all the same.
+
+The engine's source is compiled once per vector width, each with its own flags; the width is chosen when it runs.
+"""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+SOURCE = "src/rote/native"
+COMMON = [
+    "-std=c++17",
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fvisibility=hidden",
+    "-w",
+]
+WIDE = {8: ["-mavx2", "-mfma"], 16: ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"]}
+
+
+class BuildEngine(build_ext):
+    """Compiles `engine.cpp` per vector width and links all into one library with a C interface."""
+
+    def build_extension(self, ext: Extension) -> None:
+        wide = WIDE if platform.machine() in ("x86_64", "AMD64") else {}
+        # The narrowest comes first: a linker keeps the first copy of a function that several objects share, and that
+        # copy must run on every processor.
+        objects = []
+        for lanes, flags in ({4: []} | wide).items():
+            objects += self.compiler.compile(
+                [f"{SOURCE}/engine.cpp"],
+                output_dir=f"{self.build_temp}/lanes{lanes}",
+                macros=[("ROTE_LANES", str(lanes)), ("ROTE_ISA", f"lanes{lanes}")],
+                extra_postargs=COMMON + flags,
+                depends=ext.depends,
+            )
+        objects += self.compiler.compile(
+            [f"{SOURCE}/interface.cpp"],
+            output_dir=f"{self.build_temp}/interface",
+            macros=[("ROTE_WIDE", "1")] if wide else [],
+            extra_postargs=["-std=c++17", "-O2"],
+            depends=ext.depends,
+        )
+        self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name), target_lang="c++")
+
+
+headers = (
+    "simd",
+    "products",
+    "shape",
+    "output",
+    "readout",
+    "grid_attention",
+    "list_attention",
+    "feed_forward",
+    "engine",
+)
+engine = Extension(
+    "rote.native.engine",
+    sources=[f"{SOURCE}/engine.cpp", f"{SOURCE}/interface.cpp"],
+    depends=sorted(str(path) for path in Path(SOURCE).glob("*.h")),
+    language="c++",
+    optional=True,
+)
+setup(ext_modules=[engine], cmdclass={"build_ext": BuildEngine})

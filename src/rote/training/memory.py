@@ -1,0 +1,68 @@
+"""Bytes a training run needs, so that what cannot fit is refused before anything is allocated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rote.errors import InputError
+from rote.training.initial import Trainable
+from rote.training.polish import HISTORY
+from rote.training.problem import Problem
+from rote.training.protocol import Protocol
+from rote.training.stacked import attention_of
+
+FLOAT = 4
+
+
+def bytes_per_model(spec: Trainable, problem: Problem, protocol: Protocol, stacked: bool) -> int:
+    """Peak bytes of one model in training.
+
+    Weights, gradient, two moments and the measured copy of every parameter; L-BFGS's history when it polishes; a table
+    of queries, keys and written values per token with its gradient; and, in the stacked engine, what autograd keeps
+    of every context of a step: about three copies of scores, keys, values, and logits.
+    """
+    attention = attention_of(spec)
+    per_parameter = 6 + (2 * HISTORY + 4 if protocol.polish else 0)
+    tables = 2 * attention.vocab * attention.heads * (2 * attention.rank + attention.head_dim + attention.inner_dim)
+    step = len(problem) if protocol.batch is None else protocol.batch
+    if stacked:
+        width = getattr(spec, "width", 0)
+        positions = attention.context * attention.layers
+        per_context = positions * (attention.heads * (2 * attention.rank + 2 * attention.head_dim + 3) + 4 * spec.dim)
+        if attention.layers > 1:
+            per_context += attention.layers * attention.heads * attention.context**2 * 3
+        working = step * (3 * per_context + 4 * attention.layers * width + 4 * spec.vocab)
+    else:
+        working = 2**20
+    return FLOAT * (per_parameter * spec.parameters() + tables + working)
+
+
+def refuse_what_cannot_fit(
+    spec: Trainable, problem: Problem, protocol: Protocol, stacked: bool, limit: int | None = None
+) -> None:
+    """An error with the bytes needed when one model alone exceeds `limit` (the memory that is free, when absent)."""
+    limit = free_memory() if limit is None else limit
+    needed = bytes_per_model(spec, problem, protocol, stacked)
+    if limit is not None and needed > limit:
+        raise InputError(
+            f"training this {spec.architecture} model ({spec.parameters():,} parameters, {len(problem):,} contexts) "
+            f"needs {readable(needed)} and {readable(limit)} are free; "
+            "lower dim, heads or vocab, or train on smaller batches (--batch)"
+        )
+
+
+def free_memory() -> int | None:
+    """Bytes that can be had without swapping; unknown where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
+def readable(size: int) -> str:
+    for unit, name in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name} ({size:,} bytes)"
+    return f"{size:,} bytes"

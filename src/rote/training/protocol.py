@@ -1,0 +1,112 @@
+"""Protocols: how a model is trained. `paper` is the released one, `fast` matches it in a fraction of the steps, `best`
+memorizes as much as it can.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rote.errors import InputError, problems
+from rote.models.spec import Count, Spec
+from rote.training.schedule import Schedule
+
+Rate = Annotated[float, Field(gt=0, lt=1e3)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Protocol(BaseModel):
+    """Everything that decides a run besides the task, the specification and the seed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    steps: Count
+    optimizer: Literal["adam", "muon"] = "adam"
+    samples: Count | None = None
+    """Size of a data set drawn with replacement from the prior before training; absent: the prior itself."""
+    batch: Count | None = None
+    """Contexts per step; absent: all of them, each with its weight."""
+    schedule: Schedule = "cosine"
+    peak: Rate = 2e-2
+    final: Annotated[float, Field(ge=0)] = 0.0
+    warmup: Share = 0.05
+    beta1: Share = 0.9
+    beta2: Share = 0.99
+    epsilon: Rate = 1e-8
+    muon_peak: Rate = 2e-2
+    """Rate of the matrices inside heads when `optimizer` is muon; the rest follows Adam at `peak`."""
+    polish: Annotated[int, Field(ge=0)] = 0
+    """L-BFGS iterations on all contexts after the last step."""
+
+    @property
+    def epoch(self) -> int:
+        """Steps in which a drawn data set is seen once."""
+        return 1 if self.samples is None or self.batch is None else max(1, self.samples // self.batch)
+
+
+def paper(
+    batches: int = 64, batch: int = 256, epochs: int = 64, peak: float = 1e-2, final: float = 5e-4, **changes: Any
+) -> Protocol:
+    """Dana, Pydi and Chevaleyre 2025: `batches` batches are drawn once, then seen in every epoch, shuffled; Adam."""
+    values = {
+        "name": "paper",
+        "steps": batches * epochs,
+        "samples": batches * batch,
+        "batch": batch,
+        "schedule": "constant" if peak == final else "linear-epochs",
+        "peak": peak,
+        "final": final,
+        "beta2": 0.999,
+    }
+    return _protocol(values | changes)
+
+
+FULL_BATCH = 10_000
+"""Above so many contexts a step takes a sample of them: more steps on fewer contexts memorize more per second."""
+LARGE_BATCH = 4096
+
+
+def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
+    """The fewest steps that match the released accuracies: cosine Adam on all contexts at once.
+
+    500 steps do at vocabularies of 50, in proportion more up to 1000 for more contexts; two-dimensional models are
+    slow to sort themselves out and need 4000.
+    """
+    steps = 4000 if getattr(spec, "dim", 3) <= 2 else min(1000, max(500, contexts // 5))
+    values: dict[str, Any] = {"name": "fast", "steps": steps, "samples": samples}
+    return _protocol(values | _batching(contexts, steps) | changes)
+
+
+def best(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
+    """What memorizes most in minutes: cosine Adam for long, then L-BFGS."""
+    steps = 40_000
+    values: dict[str, Any] = {"name": "best", "steps": steps, "samples": samples}
+    return _protocol(values | _batching(contexts, steps) | changes)
+
+
+NAMES = ("paper", "fast", "best")
+
+
+def protocol_named(name: str, spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
+    """A protocol by name, fitted to a specification and a number of contexts, with fields changed."""
+    if name == "paper":
+        return paper(**changes)
+    if name == "fast":
+        return fast(spec, contexts, samples, **changes)
+    if name == "best":
+        return best(spec, contexts, samples, **changes)
+    raise InputError(f"protocol: {name!r} is not one of {', '.join(NAMES)}")
+
+
+def _batching(contexts: int, steps: int) -> dict[str, Any]:
+    return {} if contexts <= FULL_BATCH else {"batch": LARGE_BATCH}
+
+
+def _protocol(values: dict[str, Any]) -> Protocol:
+    try:
+        return Protocol(**values)
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
+        raise problems(f"protocol {values['name']}", found) from None

@@ -1,0 +1,126 @@
+"""One run: a stack of seeds of one task, specification and protocol, from initial weights to measured models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from rote.models.model import Model
+from rote.tasks.vocabulary import Vocabulary
+from rote.training.data import CHUNK, Data
+from rote.training.initial import unflattened
+from rote.training.muon import Muon
+from rote.training.objective import AdamSettings, AdamState, Objective
+from rote.training.polish import polished
+from rote.training.protocol import Protocol
+from rote.training.result import Trained
+from rote.training.schedule import learning_rates
+
+LAST_BATCHES = 100
+CURVE_POINTS = 200
+
+Report = Callable[[int], None]
+"""Told how many steps were taken."""
+
+
+def run(
+    objective: Objective,
+    protocol: Protocol,
+    flat: np.ndarray,
+    data: list[Data],
+    seeds: list[int],
+    vocabulary: Vocabulary | None,
+    report: Report = lambda steps: None,
+) -> list[Trained]:
+    """Train a stack of models from `flat` (models x parameters), then measure each."""
+    started = time.thread_time()
+    flat, losses, shares = _optimised(objective, protocol, flat, data, report)
+    diverged = [_first_not_finite(losses[model], flat[model]) for model in range(len(flat))]
+    if protocol.polish:
+        ended = [
+            (flat[model], losses[model])
+            if at is not None
+            else _polished(objective.only(model), protocol, flat[model], losses[model])
+            for model, at in enumerate(diverged)
+        ]
+        flat, curves = np.stack([model for model, _ in ended]), [curve for _, curve in ended]
+    else:
+        curves = list(losses)
+    predicted = objective.predictions(flat)
+    seconds = (time.thread_time() - started) / len(flat)
+    problem = objective.problem
+    results = []
+    for model, seed in enumerate(seeds):
+        scores = problem.scores(predicted[model])
+        at = diverged[model]
+        batch = None if protocol.batch is None else float(np.mean(shares[model, -LAST_BATCHES:]))
+        results.append(
+            Trained(
+                model=Model(objective.spec, unflattened(objective.spec, flat[model]), vocabulary),
+                seed=seed,
+                protocol=protocol,
+                engine=objective.engine,
+                accuracy=None if at is not None else float(scores @ problem.uniform),
+                sampled_accuracy=None if at is not None else float(scores @ data[model].weights),
+                batch_accuracy=None if at is not None else batch,
+                loss=float(curves[model][-1]),
+                diverged_at=at,
+                seconds=seconds,
+                curve=_thinned(curves[model]),
+            )
+        )
+    return results
+
+
+def _optimised(
+    objective: Objective, protocol: Protocol, flat: np.ndarray, data: list[Data], report: Report
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Parameters after the protocol's steps, and losses and shares of right predictions (models x steps)."""
+    settings = AdamSettings(protocol.beta1, protocol.beta2, protocol.epsilon)
+    rates = _rates(protocol, protocol.peak)
+    matrix_rates = _rates(protocol, protocol.muon_peak)
+    muon = Muon(objective, flat) if protocol.optimizer == "muon" else None
+    state = AdamState.start(flat) if muon is None else muon.state
+    losses, shares = [], []
+    for start in range(0, protocol.steps, CHUNK):
+        part = slice(start, min(start + CHUNK, protocol.steps))
+        steps = part.stop - part.start
+        drawn = [one.rows(steps) for one in data]
+        rows = None if protocol.batch is None else np.stack([one for one in drawn if one is not None])
+        if muon is None:
+            loss, share = objective.adam_steps(state, rates[part], rows, settings)
+        else:
+            loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings)
+        losses.append(loss)
+        shares.append(share)
+        report(steps)
+        if not np.isfinite(loss[:, -1]).any():
+            report(protocol.steps - part.stop)
+            break
+    return state.flat, np.concatenate(losses, 1), np.concatenate(shares, 1)
+
+
+def _rates(protocol: Protocol, peak: float) -> np.ndarray:
+    final = protocol.final * peak / protocol.peak
+    return learning_rates(protocol.schedule, protocol.steps, peak, final, protocol.warmup, protocol.epoch)
+
+
+def _polished(
+    objective: Objective, protocol: Protocol, flat: np.ndarray, losses: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    better, further = polished(objective, flat, protocol.polish)
+    return better, np.concatenate([losses, further, [np.min(further)]])
+
+
+def _first_not_finite(losses: np.ndarray, flat: np.ndarray) -> int | None:
+    wrong = ~np.isfinite(losses)
+    if wrong.any():
+        return int(wrong.argmax())
+    return None if np.isfinite(flat).all() else len(losses)
+
+
+def _thinned(losses: np.ndarray) -> np.ndarray:
+    steps = np.unique(np.linspace(0, len(losses) - 1, CURVE_POINTS).round().astype(int))
+    return np.stack([steps.astype(np.float64), losses[steps].astype(np.float64)], 1)

@@ -1,0 +1,51 @@
+"""Train models on a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.models.spec import Spec
+from rote.progress import SILENT, Progress
+from rote.tasks import Task, VectorTask
+from rote.training.protocol import Protocol, protocol_named
+from rote.training.result import Trained
+from rote.training.trials import EngineName, Trial, run_trials
+
+
+def train(
+    task: Task,
+    spec: Spec,
+    seeds: int | Sequence[int] = 5,
+    protocol: str | Protocol = "fast",
+    *,
+    start: dict[str, Tensor] | None = None,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    device: str = "cpu",
+    memory: int | None = None,
+    progress: Progress = SILENT,
+    **changes: Any,
+) -> list[Trained]:
+    """Train one model per seed (0, 1, ... when a number is given), in the order of the seeds.
+
+    `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
+    `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. The same seed gives
+    the same result whatever the number of workers.
+    """
+    chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    if not chosen:
+        raise InputError(f"seeds: {seeds!r} asks for no model")
+    if isinstance(task, VectorTask):
+        raise InputError("training takes associations or distributions over tokens, not vectors")
+    if isinstance(protocol, str):
+        protocol = protocol_named(protocol, spec, task.facts, **changes)
+    elif changes:
+        protocol = Protocol(**(protocol.model_dump() | changes))
+    trials = [Trial(task, spec, protocol, seed, key=place, start=start) for place, seed in enumerate(chosen)]
+    ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
+    results = {trial.key: trained for trial, trained in ended}
+    return [results[place] for place in range(len(chosen))]

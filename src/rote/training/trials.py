@@ -1,0 +1,194 @@
+"""A queue of trials over the cores: each (task, specification, protocol, seed) is one job, results stream as they end.
+
+One model per core beats parallelism inside a step, since a step is too short to divide. A trial's result depends on the
+trial alone, never on how many workers there are or on what else runs.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.models.spec import Spec
+from rote.progress import SILENT, Progress, Stage
+from rote.tasks import AssociationTask, DistributionTask
+from rote.training import native
+from rote.training.data import Data
+from rote.training.initial import Trainable, flattened, initial_weights, trainable
+from rote.training.memory import bytes_per_model, free_memory, refuse_what_cannot_fit
+from rote.training.problem import Problem
+from rote.training.protocol import Protocol
+from rote.training.result import Trained
+from rote.training.run import run
+from rote.training.torch_objective import TorchObjective
+
+EngineName = Literal["auto", "native", "torch"]
+MOST_STACKED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One model to train. `key` is the caller's own name for it and comes back untouched."""
+
+    task: AssociationTask | DistributionTask
+    spec: Spec
+    protocol: Protocol
+    seed: int
+    key: Any = None
+    start: dict[str, Tensor] | None = field(default=None, repr=False)
+    """Weights to start from, such as a construction's; drawn as in the released experiments when absent."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    trials: list[Trial]
+    spec: Trainable
+    problem: Problem
+    native: bool
+
+
+class _Stopped(Exception):
+    pass
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    *,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    device: str = "cpu",
+    memory: int | None = None,
+    progress: Progress = SILENT,
+) -> Iterator[tuple[Trial, Trained]]:
+    """Train every trial; each is given back with its result as soon as it ends, in no particular order.
+
+    `engine` auto takes the native engine where it can (one layer, on a processor), else the stacked torch engine.
+    `memory` is the number of bytes that may be used; what is free, when absent. All trials are checked before the
+    first one runs.
+    """
+    if engine not in ("auto", "native", "torch"):
+        raise InputError(f"engine: {engine!r} is not one of auto, native, torch")
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: {workers} must be at least 1")
+    jobs = _jobs(list(trials), engine, device, memory)
+    return _run_jobs(jobs, workers or os.cpu_count() or 1, device, memory, progress)
+
+
+def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | None) -> list[_Job]:
+    problems_of: dict[int, Problem] = {}
+    jobs: list[_Job] = []
+    for trial in trials:
+        spec = trainable(trial.spec)
+        if id(trial.task) not in problems_of:
+            problems_of[id(trial.task)] = Problem.of(trial.task)
+        problem = problems_of[id(trial.task)]
+        _must_match(spec, problem)
+        fused = engine != "torch" and device == "cpu" and native.serves(spec, required=engine == "native")
+        refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
+        if not fused and jobs and _stackable(jobs[-1], trial, memory):
+            jobs[-1].trials.append(trial)
+        else:
+            jobs.append(_Job([trial], spec, problem, fused))
+    return jobs
+
+
+def _stackable(job: _Job, trial: Trial, memory: int | None) -> bool:
+    first = job.trials[0]
+    if job.native or (first.spec, first.protocol) != (trial.spec, trial.protocol) or first.task is not trial.task:
+        return False
+    limit = free_memory() if memory is None else memory
+    needed = bytes_per_model(job.spec, job.problem, trial.protocol, stacked=True) * (len(job.trials) + 1)
+    return len(job.trials) < MOST_STACKED and (limit is None or needed <= limit)
+
+
+def _must_match(spec: Trainable, problem: Problem) -> None:
+    if spec.context != problem.context:
+        raise InputError(
+            f"context: the specification reads {spec.context} tokens but the task's keys have {problem.context}"
+        )
+    if spec.vocab != problem.vocab:
+        raise InputError(f"vocab: the specification has {spec.vocab} tokens but the task's vocabulary {problem.vocab}")
+
+
+def _run_jobs(
+    jobs: list[_Job], workers: int, device: str, memory: int | None, progress: Progress
+) -> Iterator[tuple[Trial, Trained]]:
+    stop = threading.Event()
+    models = sum(len(job.trials) for job in jobs)
+    ended = 0
+    # Longest first, so that no core idles at the end behind one long job.
+    waiting = sorted(jobs, key=_cost)
+    limit = free_memory() if memory is None else memory
+    total = sum(job.trials[0].protocol.steps * len(job.trials) for job in jobs)
+    with (
+        progress.stage(f"training {models} models", total) as stage,
+        ThreadPoolExecutor(workers, thread_name_prefix="rote-train") as pool,
+    ):
+        running: dict[Future[list[Trained]], _Job] = {}
+        held = 0
+        try:
+            while waiting or running:
+                while waiting and (
+                    not running or _may_start(waiting[-1], list(running.values()), workers, held, limit)
+                ):
+                    job = waiting.pop()
+                    running[pool.submit(_run_job, job, device, stage, stop)] = job
+                    held += _bytes(job)
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = running.pop(future)
+                    held -= _bytes(job)
+                    ended += len(job.trials)
+                    stage.describe(f"training: {ended} of {models} models done")
+                    yield from zip(job.trials, future.result(), strict=True)
+        finally:
+            stop.set()
+
+
+def _may_start(job: _Job, running: list[_Job], workers: int, held: int, limit: int | None) -> bool:
+    """Whether another job may run beside these. Torch spreads a step over the cores itself: its jobs run alone."""
+    if not running:
+        return True
+    if len(running) >= workers or not job.native or not all(other.native for other in running):
+        return False
+    return limit is None or held + _bytes(job) <= limit
+
+
+def _bytes(job: _Job) -> int:
+    return bytes_per_model(job.spec, job.problem, job.trials[0].protocol, not job.native) * len(job.trials)
+
+
+def _cost(job: _Job) -> int:
+    protocol = job.trials[0].protocol
+    contexts = len(job.problem) if protocol.batch is None else protocol.batch
+    return len(job.trials) * protocol.steps * (contexts + job.spec.vocab) * job.spec.parameters()
+
+
+def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> list[Trained]:
+    def report(steps: int) -> None:
+        stage.advance(steps * len(job.trials))
+        if stop.is_set():
+            raise _Stopped
+
+    protocol = job.trials[0].protocol
+    seeds = [trial.seed for trial in job.trials]
+    data = [Data(job.problem, protocol, seed) for seed in seeds]
+    flat = np.stack([_start(job.spec, trial) for trial in job.trials])
+    weights = np.stack([one.weights for one in data])
+    if job.native:
+        objective = native.NativeObjective(job.spec, job.problem, weights[0])
+    else:
+        objective = TorchObjective(job.spec, job.problem, weights, device)
+    return run(objective, protocol, flat, data, seeds, job.trials[0].task.vocabulary, report)
+
+
+def _start(spec: Trainable, trial: Trial) -> np.ndarray:
+    return initial_weights(spec, trial.seed) if trial.start is None else flattened(spec, trial.start)
