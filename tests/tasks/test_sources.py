@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import subprocess
 import sys
 
 import pytest
@@ -60,6 +61,12 @@ def test_countries():
         "CC BY" in (PATH.parent / "README.md").read_text()
         or "Attribution 4.0" in (PATH.parent / "README.md").read_text()
     )
+
+
+def test_reading_a_source_needs_no_tensors_and_no_frames():
+    code = "import sys, rote; rote.facts('countries'); print({'torch', 'polars', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_countries_are_clean_text():
@@ -174,4 +181,3 @@ def test_the_real_wordnet():
     assert task.facts == 52_062
     assert task.answer_entropy == pytest.approx(12.6, abs=0.05)
     assert task.ceiling == 1.0
-    assert facts("wordnet:facts=20000,seed=1").facts == 20_000

@@ -38,16 +38,15 @@ def facts(source: Any, **reading: Any) -> Task:
     if isinstance(source, os.PathLike):
         return _from_file(Path(source), str(source), asked)
     name = name_of(source)
-    path = Path(source)
-    if _looks_like_path(source) and (name is None or ":" not in source or path.exists()):
-        return _from_file(path, source, asked)
+    if _looks_like_path(source) and (name is None or ":" not in source or os.path.exists(source)):
+        return _from_file(Path(source), source, asked)
     if name == GENERATOR:
         return _from_generator(source, asked)
     if name in source_names():
         from rote.tasks.sources import named_task
 
         return named_task(source, asked)
-    if path.is_file():
+    if os.path.isfile(source):
         raise InputError(f"{source}: a file needs a suffix that tells its format: {', '.join(_readers())}")
     raise refuse_unknown(source if name is None else name, [*source_names(), GENERATOR])
 
@@ -101,7 +100,9 @@ def _from_file(path: Path, written: str, reading: Reading) -> Task:
     readers = _readers()
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        what = "there is no such file" if not path.exists() else "is a folder" if path.is_dir() else None
+        what = None if os.path.exists(path) else "there is no such file"
+        if os.path.isdir(path):
+            what = "is a folder; name a file in it"
         raise InputError(
             f"{written}: {what or f'the suffix {path.suffix!r} tells no known format'}; "
             f"facts are read from files that end in {', '.join(readers)}"

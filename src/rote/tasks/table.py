@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,7 +58,7 @@ def checked_table(
 def check_names(where: str, names: Sequence[str]) -> None:
     """Refuse column names that are empty or occur twice."""
     found = []
-    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    twice = [name for name, times in Counter(names).items() if times > 1 and name.strip()]
     if twice:
         found.append(f"column names must differ, but {_quoted(twice)} occurs more than once; rename one")
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]

@@ -37,7 +37,7 @@ def table_of(frame: Any, where: str) -> Table:
         raise InputError(f"{where}: column names are text, found {', '.join(map(repr, other))}; rename the columns")
     columns = _polars_columns(frame, where) if type(frame).__module__.split(".")[0] == "polars" else None
     if columns is None:
-        columns = [[_text(cell) for cell in frame[name]] for name in names]
+        columns = [_texts(frame[name]) for name in names]
     if not names or not columns[0]:
         raise InputError(f"{where}: there are no rows; give one fact per row")
     return checked_table(where, names, columns, np.arange(1, len(columns[0]) + 1), "row")
@@ -59,7 +59,7 @@ def _polars_columns(frame: Any, where: str) -> list[list[str]]:
     return columns
 
 
-def _text(cell: Any) -> str:
-    if cell is None or cell != cell:
-        return ""
-    return cell if isinstance(cell, str) else str(cell)
+def _texts(cells: Any) -> list[str]:
+    """Cells of a column as text, those the frame's own library calls missing as empty ones."""
+    missing = cells.isna() if hasattr(cells, "isna") else [cell is None or cell != cell for cell in cells]
+    return ["" if absent else str(cell) for cell, absent in zip(cells, missing, strict=True)]

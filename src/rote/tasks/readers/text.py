@@ -17,6 +17,8 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"{path}: is a folder; name a file in it") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:
+        raise InputError(f"{str(path)!r}: is not the name of a file ({error})") from None
     if not data.strip():
         raise InputError(f"{path}: the file is empty; the first line names the columns, facts follow one per line")
     return data
