@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rote.measure.recall import recall as recall
     from rote.models.attention_only import AttentionOnly as AttentionOnly
     from rote.models.model import Model as Model
-    from rote.models.model import dtype_named as dtype
     from rote.tasks import AssociationTask as AssociationTask
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask
@@ -42,22 +41,18 @@ _WHERE = {
     "recall": "rote.measure.recall",
     "AttentionOnly": "rote.models.attention_only",
     "Model": "rote.models.model",
-    "dtype": "rote.models.model:dtype_named",
     "AssociationTask": "rote.tasks",
     "DistributionTask": "rote.tasks",
     "VectorTask": "rote.tasks",
     "facts": "rote.tasks.facts",
 }
 
-__all__ = [*_WHERE, "__version__"]
-
 
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'rote' has no attribute {name!r}")
-    module, _, renamed = _WHERE[name].partition(":")
-    return getattr(import_module(module), renamed or name)
+    return getattr(import_module(_WHERE[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_WHERE, "__version__"])

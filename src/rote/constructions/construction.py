@@ -21,7 +21,8 @@ from rote.tasks import Task
 class Options(BaseModel):
     """Settings of one construction beyond the common ones; each construction subclasses it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # The strings below fields become their descriptions, which `rote methods` prints.
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,9 @@ class Model:
     def bytes(self) -> int:
         return sum(tensor.numel() * tensor.element_size() for tensor in self.weights.values())
 
-    def to(self, dtype: torch.dtype) -> Model:
-        """The same model with its parameters in another float dtype; integer tensors stay."""
+    def to(self, dtype: torch.dtype | str) -> Model:
+        """The same model with its parameters in another float dtype, or one named as in `DTYPES`; integers stay."""
+        dtype = dtype_named(dtype) if isinstance(dtype, str) else dtype
         cast = {
             name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in self.weights.items()
         }

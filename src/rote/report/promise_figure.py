@@ -19,14 +19,14 @@ MEANING = {
 
 def promise_figure(bounds: Sequence[Bound], stored: int, title: str, path: Path) -> Path:
     """Bars of associations, one per bound that applies, on a logarithmic axis, with a line at what is stored."""
-    shown = sorted((item for item in bounds if item.applies and item.associations), key=lambda item: item.associations)
+    shown = sorted((item for item in bounds if item.applies and item.associations), key=_associations)
     with figure(7.2, 1.3 + 0.24 * len(shown)) as drawn:
         axes = drawn.add_subplot()
         for place, item in enumerate(shown):
-            axes.barh(place, item.associations, height=0.62, left=1, color=COLOURS[item.kind], alpha=0.85)
+            axes.barh(place, _associations(item), height=0.62, left=1, color=COLOURS[item.kind], alpha=0.85)
             axes.annotate(
-                f"{item.associations:,}" if item.associations < 10**9 else f"{item.associations:.1e}",
-                (item.associations, place),
+                f"{item.associations:,}" if _associations(item) < 10**9 else f"{item.associations:.1e}",
+                (_associations(item), place),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -43,7 +43,7 @@ def promise_figure(bounds: Sequence[Bound], stored: int, title: str, path: Path)
             fontsize=8.5,
         )
         axes.set_xscale("log")
-        axes.set_xlim(1, 8 * max(item.associations for item in shown if item.associations))
+        axes.set_xlim(1, 8 * _associations(shown[-1]))
         axes.set_ylim(-0.6, len(shown) + 0.6)
         axes.set_yticks(range(len(shown)), [item.id for item in shown])
         axes.set_xlabel("associations")
@@ -53,3 +53,7 @@ def promise_figure(bounds: Sequence[Bound], stored: int, title: str, path: Path)
         handles = [axes.barh(0, 0, color=COLOURS[kind], label=f"{kind}: {MEANING[kind]}") for kind in kinds]
         axes.legend(handles=handles, fontsize=7.5, loc="lower right")
         return save(drawn, path)
+
+
+def _associations(item: Bound) -> int:
+    return item.associations or 0
