@@ -15,7 +15,7 @@ from rote.constructions.cabannes2024 import least_squares
 from rote.constructions.construction import Request
 from rote.constructions.nichani2024 import capacity, train
 from rote.constructions.random_memory import random_memory
-from rote.errors import CheckFailed
+from rote.errors import CheckFailed, InputError
 from rote.export.fingerprint import weights_fingerprint
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
@@ -130,3 +130,9 @@ def test_contradictory_keys_get_their_commonest_answer(method):
     task = AssociationTask(np.array([[0, 1], [0, 1], [0, 1], [2, 0]]), np.array([3, 2, 3, 1]), Vocabulary.numbered(4))
     certificate = build(task, method, dim=8).certificate
     assert (certificate.stored, certificate.storable, certificate.complete) == (3, 3, True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_heads_are_refused(method):
+    with pytest.raises(InputError, match="no attention heads"):
+        build(one_to_one(8), method, heads=2)
