@@ -63,6 +63,17 @@ def test_positions_that_share_no_tokens_cost_one_more_dimension(first, second, h
     assert measured == bound_for(contexts, 12, 12, heads, groups=2) < bound_for(contexts, 12, 12, heads)
 
 
+def test_facts_that_crowd_on_few_tokens_need_narrower_heads():
+    """81 contexts over 3 tokens and 29 over others: p = 110 facts, one linear solve cannot hold them at k = 10."""
+    crowded = np.array(list(itertools.product(range(3), repeat=4)))
+    others = np.random.default_rng(0).integers(3, 40, size=(29, 4))
+    contexts = np.concatenate([crowded, others])
+    assert bound_for(contexts, 10, 10, 10) == len(contexts) == 110
+    assert bound_for(crowded, 10, 10, 10) == 3 + 10 * 5
+    assert numerical_rank(features(contexts, 10, 10, 10, seed=0)) == 29 + 3 + 10 * 5
+    assert numerical_rank(features(contexts, 10, 2, 50, seed=0)) == 110
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     vocab=st.integers(2, 7),

@@ -42,6 +42,12 @@ def test_few_tokens_narrow_the_heads():
     assert task_rank(FIVE, spec.dim, spec.head_dim, spec.heads) >= 25
 
 
+def test_small_tables_get_many_narrow_heads():
+    few = theorem1_spec(AIRPORTS.model_copy(update={"associations": 660}))
+    assert (few.head_dim, few.heads) == (10, 64)
+    assert theorem1_spec(FIVE).head_dim == 1
+
+
 def test_refusal_names_promise_rank_and_remedy():
     with pytest.raises(InputError) as error:
         theorem1_spec(FIVE, dim=10, head_dim=10, heads=2)

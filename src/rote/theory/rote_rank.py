@@ -9,6 +9,8 @@ whatever its width, and the skip connection itself takes one value per last toke
 Generic weights reach it (up to the number of contexts), so that many associations can be stored by a linear solve.
 N counts tokens that occur in contexts. When positions share no tokens (as in relation, country), each group of
 positions that does share tokens fixes one more sum: with g groups a head adds at most N + S - g - 1.
+The bound holds for every subset of the facts as well, with the tokens of that subset: facts that crowd on few tokens
+can need more, narrower heads than their number alone.
 """
 
 from __future__ import annotations
