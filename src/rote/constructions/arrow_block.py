@@ -76,7 +76,7 @@ def draw_block(
         return empty
     best = empty
     for _ in range(BLOCK_DRAWS):
-        heads = draw_gated_heads(count, code, spec, score_size(count), differences.dtype, generator)
+        heads = draw_gated_heads(count, code, spec, score_size(count), differences, generator, rows)
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
         block = _factorise(rows, heads, features, generator)

@@ -22,15 +22,16 @@ from torch import Tensor
 from rote.constructions.arrow_block import draw_block
 from rote.constructions.features import Differences
 from rote.constructions.gated_heads import draw_gated_embeddings, group_last_tokens
-from rote.constructions.random_attention import Heads, draw_heads
+from rote.constructions.random_attention import Heads
 from rote.constructions.skip_gauge import SkipBasis
-from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, usable_width
+from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
+from rote.constructions.threshold_heads import draw_threshold_heads
 from rote.constructions.zero_slack import refine, solver, usable_columns
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
 from rote.tasks import AssociationTask
 
-BORDER_GATE = 1e5
+BORDER_GATE = 1e7
 
 
 def block_target(facts: int, width: int) -> int:
@@ -67,7 +68,7 @@ def arrowhead_attempt(
     contexts = torch.from_numpy(task.contexts).long()
     last, place = torch.unique(contexts[:, -1], return_inverse=True)
     groups = group_last_tokens(place, block_target(task.facts, spec.head_dim))
-    embeddings, codes = draw_gated_embeddings(spec, groups, last, dtype, generator)
+    embeddings, codes = draw_gated_embeddings(spec, groups, last, padding(task), dtype, generator)
     differences = Differences(embeddings, contexts)
     skip = SkipBasis(differences.last_tokens)
     width = usable_width(differences, skip, spec)
@@ -81,7 +82,7 @@ def arrowhead_attempt(
 
     gated = sum(len(block.square) for block in blocks) // width
     score_std = score_size(spec.heads - gated)
-    generic = draw_heads(spec.heads - gated, spec, score_std, dtype, generator)
+    generic = draw_threshold_heads(spec.heads - gated, spec, score_std, differences, generator)
     border_rows = task.facts - gated * width
     columns = usable_columns(border_rows, skip.columns + len(generic) * width)
     used = generic.some(slice(-(-(columns - skip.columns) // width)))

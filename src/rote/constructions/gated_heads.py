@@ -1,13 +1,13 @@
-"""Gated heads: heads that see only contexts whose last token belongs to one group.
+"""Gated heads: threshold heads that see only contexts whose last token belongs to one group.
 
-Coordinates of x: a gate part with one sign vector z_g per group g of last tokens, a free part, and an indicator of the
-last position. A head of group j has query-key rank two,
+Coordinates of x: a gate part with one sign vector z_g per group g of last tokens, a free part, and the two that
+threshold heads set aside. A head of group j has query-key rank two,
 
     score(s) = gate_j(t_S) 1{s = S} + beta q . x_s,    gate_j(u) = lambda (|z_j|^2 - z_j . z_g(u)),
 
-which is 0 when the last token is in group j and at least 2 lambda otherwise: then all attention stays on position S,
-the head adds a multiple of x_S, and its centred feature vanishes. Signs and a power of two for lambda make the gate
-exact in every float dtype.
+where the gate is 0 when the last token is in group j and at least 2 lambda otherwise: then all attention stays on
+position S, the head adds a multiple of x_S, and its centred feature vanishes. Signs and a power of two for lambda make
+the gate exact in every float dtype.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.constructions.features import Differences
 from rote.constructions.random_attention import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.threshold_heads import (
+    POOL,
+    best_of_pool,
+    draw_threshold_embeddings,
+    with_thresholds,
+)
 from rote.models.attention_only import AttentionOnly
 
 CLOSED = 40.0
@@ -59,20 +66,18 @@ def draw_gated_embeddings(
     spec: AttentionOnly,
     groups: Groups,
     last: Integer[Tensor, " last"],
+    pad: int | None,
     dtype: torch.dtype,
     generator: torch.Generator,
 ) -> tuple[Embeddings, Float[Tensor, "groups gate"]]:
     """Embeddings as above, and every group's sign vector. `last` are the ids of the last tokens."""
-    signs = _signs(spec.vocab, groups.gate_dim, generator)
-    codes = _distinct_signs(len(groups.rows), groups.gate_dim, generator)
-    signs[last] = codes[groups.of_last_token]
-    free = spec.dim - groups.gate_dim - 1
-    tokens = torch.cat([signs, gaussian((spec.vocab, free), generator), torch.zeros(spec.vocab, 1)], 1)
-    positions = gaussian((spec.context, spec.dim), generator)
-    positions[:, -1] = 0
-    positions[-1] = 0
-    positions[-1, -1] = 1
-    return Embeddings(tokens.to(dtype), positions.to(dtype)), codes
+    plain = draw_threshold_embeddings(spec, pad, dtype, generator)
+    gate = groups.gate_dim
+    codes = _distinct_signs(len(groups.rows), gate, generator)
+    tokens = plain.tokens.clone()
+    tokens[:, :gate] = torch.randint(0, 2, (spec.vocab, gate), generator=generator).to(dtype) * 2 - 1
+    tokens[last, :gate] = codes[groups.of_last_token].to(dtype)
+    return Embeddings(tokens, plain.positions), codes
 
 
 def draw_gated_heads(
@@ -80,27 +85,27 @@ def draw_gated_heads(
     code: Float[Tensor, " gate"],
     spec: AttentionOnly,
     score_std: float,
-    dtype: torch.dtype,
+    differences: Differences,
     generator: torch.Generator,
+    rows: Integer[Tensor, " rows"],
 ) -> Heads:
-    """`count` heads of the group with this sign vector."""
-    gate = len(code)
-    opening = (CLOSED + 12 * score_std) / 2
+    """`count` heads of the group with this sign vector and these facts, the best of a pool."""
+    drawn, gate, dim = POOL * count, len(code), spec.dim
+    opening = (CLOSED + 20 * score_std) / 2
     scale = 2.0 ** math.ceil(math.log2(opening))
-    query = torch.zeros(count, spec.rank, spec.dim, dtype=torch.float64)
-    key = torch.zeros(count, spec.rank, spec.dim, dtype=torch.float64)
-    query[:, 0, :gate] = -scale * code
-    query[:, 0, -1] = scale * gate
-    key[:, 0, -1] = 1
-    query[:, 1, -1] = 1
-    # q . (x_s - x_S) sums d - 1 coordinates of variance 3: token and position against the last token.
-    key[:, 1, :-1] = gaussian((count, spec.dim - 1), generator) * (score_std / math.sqrt(3 * (spec.dim - 1)))
-    value = orthonormal_rows(count, spec.head_dim, spec.dim, generator)
-    return Heads(query.to(dtype), key.to(dtype), value.to(dtype))
-
-
-def _signs(rows: int, width: int, generator: torch.Generator) -> Tensor:
-    return torch.randint(0, 2, (rows, width), generator=generator).double() * 2 - 1
+    query = torch.zeros(drawn, spec.rank, dim, dtype=torch.float64)
+    key = torch.zeros(drawn, spec.rank, dim, dtype=torch.float64)
+    query[:, 0, -1] = 1
+    key[:, 0, -2] = 1
+    # q . (x_s - x_S) sums d - 2 coordinates of variance 3: token and position against the last token.
+    key[:, 0, :-2] = gaussian((drawn, dim - 2), generator) * (score_std / math.sqrt(3 * (dim - 2)))
+    query[:, 1, :gate] = -scale * code
+    query[:, 1, -1] = scale * gate
+    key[:, 1, -1] = 1
+    value = orthonormal_rows(drawn, spec.head_dim, dim, generator)
+    dtype = differences.dtype
+    pool = Heads(query.to(dtype), key.to(dtype), value.to(dtype))
+    return best_of_pool(with_thresholds(pool, differences, generator, rows), count, differences, generator, rows)
 
 
 def _distinct_signs(count: int, width: int, generator: torch.Generator) -> Float[Tensor, "count width"]:

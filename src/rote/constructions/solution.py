@@ -16,7 +16,7 @@ from rote.constructions.random_attention import Embeddings, Heads, model_weights
 from rote.constructions.skip_gauge import SkipBasis, output_maps, value_part
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
-from rote.tasks import AssociationTask
+from rote.tasks import PAD, AssociationTask
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class Wanted:
         """Columns of one code's right-hand side."""
         dim = self.codes[0].shape[1]
         return slice(number * dim, (number + 1) * dim)
+
+
+def padding(task: AssociationTask) -> int | None:
+    """Id of the token that fills short keys on the left, where one does."""
+    return task.vocabulary.index.get(PAD)
 
 
 def usable_width(differences: Differences, skip: SkipBasis, spec: AttentionOnly) -> int:
