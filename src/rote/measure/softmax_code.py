@@ -9,7 +9,7 @@ right on every fact with logits of any scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +31,9 @@ SAMPLE_FLOATS = 2**22
 
 PASSES = 40
 """Newton steps over all facts before giving up on the last digits; two or three are usual."""
+
+BLOCK_FLOATS = 2**16
+"""Logits worked on at once: half a megabyte in float64 stays in the cache through the eight steps on it."""
 
 NOTHING = 1e-9
 """A code so short, in nats, might as well be empty."""
@@ -104,22 +107,25 @@ class CodeLength(NamedTuple):
 
 def code_length(logits: Float[Tensor, "facts vocab"], answers: Integer[Tensor, " facts"], beta: float) -> CodeLength:
     """Length of the code at one inverse temperature, in float64."""
+    rows = max(1, BLOCK_FLOATS // logits.shape[1])
+    blocks = zip(logits.split(rows), answers.split(rows), strict=True)
+    return _sum(_block_length(block, asked, beta) for block, asked in blocks)
+
+
+def _block_length(logits: Tensor, answers: Tensor, beta: float) -> CodeLength:
     gaps = logits.double() - logits.gather(1, answers[:, None]).double()
-    # A gap that is not a number makes the code infinitely long, as does an answer with logit -inf.
-    gaps = gaps.nan_to_num(nan=math.inf, posinf=math.inf, neginf=-math.inf)
-    if bool(gaps.isposinf().any()):
-        return CodeLength(math.inf, math.inf, math.inf) if beta > 0 else _uniform(*gaps.shape)
-    scaled = torch.where(gaps.isneginf(), gaps, gaps * beta)
-    nats = scaled.logsumexp(1)
-    shares = (scaled - nats[:, None]).exp()
-    finite = gaps.masked_fill(gaps.isneginf(), 0.0)
-    mean = (shares * finite).sum(1)
-    spread = (shares * finite.square()).sum(1) - mean.square()
-    return CodeLength(float(nats.sum()), float(mean.sum()), float(spread.sum()))
-
-
-def _uniform(facts: int, vocab: int) -> CodeLength:
-    return CodeLength(facts * math.log(vocab), math.inf, math.inf)
+    highest = gaps.amax(1, keepdim=True)
+    if not bool(highest.isfinite().all()):
+        # Not a number, or an answer with logit -inf: only the uniform code, beta = 0, has a length at all.
+        facts, vocab = gaps.shape
+        return CodeLength(math.inf if beta > 0 else facts * math.log(vocab), math.inf, math.inf)
+    gaps.clamp_(min=-1e150)  # a logit of -inf must not turn 0 x inf into something that is not a number
+    shares = (gaps - highest).mul_(beta).exp_()
+    total = shares.sum(1)
+    nats = (beta * highest.squeeze(1) + total.log()).sum()
+    mean = shares.mul_(gaps).sum(1) / total
+    spread = shares.mul_(gaps).sum(1) / total - mean.square()
+    return CodeLength(float(nats), float(mean.sum()), float(spread.sum()))
 
 
 def best_inverse_temperature(length: Callable[[float], CodeLength]) -> float:
@@ -177,5 +183,8 @@ def _sample(chunks: Iterator[tuple[Tensor, Tensor]], facts: int, floats: int) ->
 
 
 def _total(chunks: Iterator[tuple[Tensor, Tensor]], beta: float) -> CodeLength:
-    parts = [code_length(logits, answers, beta) for logits, answers in chunks]
+    return _sum(code_length(logits, answers, beta) for logits, answers in chunks)
+
+
+def _sum(parts: Iterable[CodeLength]) -> CodeLength:
     return CodeLength(*(sum(values) for values in zip(*parts, strict=True)))
