@@ -6,6 +6,7 @@ from rote.constructions import dana2025_proposition2 as dana2025_proposition2
 from rote.constructions import dana2025_proposition3 as dana2025_proposition3
 from rote.constructions import dana2025_theorem1 as dana2025_theorem1
 from rote.constructions import dana2025_theorem2 as dana2025_theorem2
+from rote.constructions import huben2023_memory as huben2023_memory
 from rote.constructions import kajitsuka2025 as kajitsuka2025
 from rote.constructions import madden2025 as madden2025
 from rote.constructions import mahdavi2024_theorem1 as mahdavi2024_theorem1
