@@ -79,9 +79,8 @@ class AttentionMlp:
         """Inputs followed by their position's unit vector, with a position of zeros in front."""
         batch, context, inputs = x.shape
         if (context, inputs) != (self.context, self.inputs):
-            raise InputError(
-                f"input: {context} positions of {inputs} numbers, made for {self.context} of {self.inputs}"
-            )
+            made = f"{self.context} positions of {self.inputs} numbers"
+            raise InputError(f"input: {context} positions of {inputs} numbers, but this was made for {made}")
         stream = x.new_zeros(batch, context + 1, inputs + context)
         stream[:, 1:, :inputs] = x
         stream[:, 1:, inputs:] = torch.eye(context, dtype=x.dtype)
