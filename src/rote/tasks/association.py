@@ -167,6 +167,7 @@ class AssociationTask:
             context=self.context,
             key_tokens=len(np.unique(self.contexts)),
             last_tokens=len(np.unique(self.contexts[:, -1])),
+            groups=_position_groups(self.contexts, self.vocab),
             answers=len(np.unique(self.answers)),
             bits=self.entropy_bits,
         )
@@ -186,3 +187,20 @@ class AssociationTask:
             return self
         places = self.vocabulary.places_in(vocabulary, self.used)
         return replace(self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary)
+
+
+def _position_groups(contexts: np.ndarray, vocab: int) -> int:
+    """Connected components of positions, two being joined when a token occurs at both."""
+    occurs = np.zeros((contexts.shape[1], vocab), dtype=bool)
+    for position, column in enumerate(contexts.T):
+        occurs[position, column] = True
+    groups = 0
+    while len(occurs):
+        reached, rest = occurs[0], occurs[1:]
+        while True:
+            joined = (rest & reached).any(1)
+            if not joined.any():
+                break
+            reached, rest = reached | rest[joined].any(0), rest[~joined]
+        groups, occurs = groups + 1, rest
+    return groups

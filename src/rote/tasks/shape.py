@@ -19,5 +19,7 @@ class TaskShape(BaseModel):
     context: int
     key_tokens: int
     last_tokens: int
+    groups: int = 1
+    """Groups of positions that share tokens, directly or through others: (relation, country) has two."""
     answers: int
     bits: float

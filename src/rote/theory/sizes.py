@@ -30,11 +30,12 @@ def task_rank(shape: TaskShape, dim: int, head_dim: int, heads: int) -> int:
         context=shape.context,
         key_tokens=shape.key_tokens,
         last_tokens=shape.last_tokens,
+        groups=shape.groups,
     )
 
 
 def fewest_heads(shape: TaskShape, dim: int, head_dim: int) -> int:
-    """Smallest H >= 1 with min(d, last tokens) + H min(k, d, N + S - 2) >= T."""
+    """Smallest H >= 1 with min(d, last tokens) + H min(k, d, N + S - g - 1) >= T."""
     skip = task_rank(shape, dim, head_dim, 0)
     per_head = task_rank(shape, dim, head_dim, 1) - skip
     return max(1, -(-(shape.associations - skip) // per_head))
@@ -81,7 +82,7 @@ def _head_dim(shape: TaskShape, dim: int, heads: int | None) -> int:
         return min(safe, max(1, left // FEWEST_HEADS))
     if dim < 1 or task_rank(shape, dim, safe, heads) >= shape.associations:
         return safe
-    return min(dim, reach(shape.key_tokens, shape.context))
+    return min(dim, reach(shape.key_tokens, shape.context, shape.groups))
 
 
 def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
@@ -95,7 +96,7 @@ def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
         return task_rank(shape, dim, width, heads) >= shape.associations
 
     # Beyond this, neither the skip connection nor a head gains anything from a larger dim.
-    largest = max(start, shape.last_tokens, head_dim or reach(shape.key_tokens, shape.context))
+    largest = max(start, shape.last_tokens, head_dim or reach(shape.key_tokens, shape.context, shape.groups))
     if holds(start) or not holds(largest):
         return start
     low, high = start, largest
@@ -106,20 +107,21 @@ def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
 
 
 def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
-    limit = reach(shape.key_tokens, shape.context)
+    limit = reach(shape.key_tokens, shape.context, shape.groups)
     rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
     needed = fewest_heads(shape, spec.dim, spec.head_dim)
+    reached = "tokens + context - 2" if shape.groups == 1 else f"tokens + context - {shape.groups + 1}"
     promise = f"Theorem 1 promises H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {spec.promised}"
     if spec.promised >= shape.associations:
         promise += (
-            ", but that needs head_dim <= tokens + context - 2 and dim <= last tokens "
-            f"(here {shape.key_tokens} + {shape.context} - 2 = {limit} and {shape.last_tokens}); its features"
+            f", but that needs head_dim <= {reached} and dim <= last tokens "
+            f"(here {limit} and {shape.last_tokens}); its features"
         )
     else:
         promise += " and its features"
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
-        f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, tokens + context - 2) = "
+        f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
         f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
         f"Give at least {needed} heads at this dim and head_dim, or leave --heads out"
     )
