@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rote.tasks.facts import facts as facts
     from rote.theory import Bound as Bound
     from rote.theory import bounds as bounds
+    from rote.training.result import Trained as Trained
+    from rote.training.train import train as train
 
 _WHERE = {
     "Bound": "rote.theory",
@@ -45,6 +47,8 @@ _WHERE = {
     "DistributionTask": "rote.tasks",
     "VectorTask": "rote.tasks",
     "facts": "rote.tasks.facts",
+    "Trained": "rote.training.result",
+    "train": "rote.training.train",
 }
 
 

@@ -28,7 +28,7 @@ class Trained:
     loss: float
     """Cross-entropy of the last step in nats, under the weights of training."""
     diverged_at: int | None
-    """First step whose loss was not a finite number."""
+    """Step at which the loss stopped being a finite number, or left what knowing nothing costs for good."""
     seconds: float
     """Processor time of this model, or its share of a stack's."""
     curve: np.ndarray = field(repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -37,7 +38,7 @@ def run(
     """Train a stack of models from `flat` (models x parameters), then measure each."""
     started = time.thread_time()
     flat, losses, shares = _optimised(objective, protocol, flat, data, report)
-    diverged = [_first_not_finite(losses[model], flat[model]) for model in range(len(flat))]
+    diverged = [divergence_step(losses[model], flat[model], objective.problem.vocab) for model in range(len(flat))]
     if protocol.polish:
         ended = [
             (flat[model], losses[model])
@@ -114,11 +115,21 @@ def _polished(
     return better, np.concatenate([losses, further, [np.min(further)]])
 
 
-def _first_not_finite(losses: np.ndarray, flat: np.ndarray) -> int | None:
+def divergence_step(losses: np.ndarray, flat: np.ndarray, vocab: int) -> int | None:
+    """Step at which training diverged, if it did.
+
+    Either a loss or a parameter is not a finite number, or the loss ends above both where it began and twice ln(vocab),
+    what knowing nothing costs: then the step from which it stayed there.
+    """
     wrong = ~np.isfinite(losses)
     if wrong.any():
         return int(wrong.argmax())
-    return None if np.isfinite(flat).all() else len(losses)
+    if not np.isfinite(flat).all():
+        return len(losses)
+    above = losses > max(float(losses[0]), 2 * math.log(max(2, vocab)))
+    if not above[-1]:
+        return None
+    return 0 if above.all() else int(len(above) - above[::-1].argmin())
 
 
 def _thinned(losses: np.ndarray) -> np.ndarray:

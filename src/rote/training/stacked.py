@@ -94,7 +94,7 @@ def _picked(table: Float[Tensor, "models vocab columns"], index: Integer[Tensor,
 
 def _one_layer(
     spec: AttentionOnly, weights: Weights, read: Tensor, places: Tensor, contexts: Tensor
-) -> Float[Tensor, "models batch dim"]:
+) -> Float[Tensor, "models batch inner"]:
     models, batch, context = contexts.shape
     part = {name: weights[f"layers.0.{name}"] for name in ("query", "key", "value", "output")}
 
@@ -113,7 +113,7 @@ def _one_layer(
 
 def _layer(
     spec: AttentionOnly, weights: Weights, layer: int, stream: Float[Tensor, "models batch context dim"], last: bool
-) -> Float[Tensor, "models batch position dim"]:
+) -> Float[Tensor, "models batch position inner"]:
     """sum_h W_O^h W_V^h A^h at the last position, or at every position under a causal mask."""
     part = {name: weights[f"layers.{layer}.{name}"] for name in ("query", "key", "value", "output")}
     if spec.compressed:

@@ -1,0 +1,133 @@
+"""Both engines against float64 autograd of the models' own forward pass."""
+
+import numpy as np
+import pytest
+import torch
+from lookups import lookup, noisy
+
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward import forward
+from rote.models.mlp_transformer import MlpTransformer
+from rote.training import native
+from rote.training.initial import initial_weights, unflattened
+from rote.training.problem import Problem
+from rote.training.torch_objective import TorchObjective
+
+ATTENTION = [
+    {"vocab": 50, "context": 2, "dim": 10, "head_dim": 10, "heads": 21, "scale_scores": True},
+    {"vocab": 7, "context": 2, "dim": 4, "head_dim": 3, "heads": 3},
+    {"vocab": 9, "context": 2, "dim": 5, "head_dim": 2, "heads": 11, "variant": "shared", "scale_scores": True},
+    {"vocab": 8, "context": 2, "dim": 3, "head_dim": 2, "heads": 1, "query_key_rank": 1},
+    {"vocab": 2, "context": 2, "dim": 1, "head_dim": 1, "heads": 1},
+    {"vocab": 16, "context": 2, "dim": 8, "head_dim": 8, "heads": 8},
+    {"vocab": 15, "context": 2, "dim": 17, "head_dim": 6, "heads": 17},
+    {"vocab": 14, "context": 2, "dim": 3, "head_dim": 5, "heads": 2, "wide_heads": True},
+    {"vocab": 33, "context": 2, "dim": 6, "head_dim": 4, "heads": 5, "query_key_rank": 2},
+    {"vocab": 5, "context": 3, "dim": 4, "head_dim": 3, "heads": 3},
+    {"vocab": 4, "context": 4, "dim": 5, "head_dim": 3, "heads": 9, "variant": "shared"},
+    {"vocab": 2, "context": 7, "dim": 6, "head_dim": 2, "heads": 18, "scale_scores": True},
+]
+MLP = [
+    {"vocab": 9, "context": 2, "dim": 4, "head_dim": 3, "heads": 2, "width": 9},
+    {"vocab": 13, "context": 2, "dim": 6, "head_dim": 6, "heads": 1, "width": 40, "scale_scores": True},
+    {"vocab": 5, "context": 3, "dim": 4, "head_dim": 3, "heads": 2, "width": 13, "activation": "relu"},
+    {"vocab": 5, "context": 2, "dim": 4, "head_dim": 3, "heads": 2, "width": 0},
+]
+ONE_LAYER = [AttentionOnly(**sizes) for sizes in ATTENTION] + [MlpTransformer(**sizes) for sizes in MLP]
+DEEP = [
+    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=3, positions_every_layer=True),
+    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=2, variant="shared", scale_scores=True),
+    MlpTransformer(vocab=6, context=2, dim=4, head_dim=3, heads=2, width=9, layers=2),
+]
+WIDTHS = native.lanes()
+needs_native = pytest.mark.skipif(not WIDTHS, reason="the native engine is not built here")
+
+
+def reference(spec, problem, flat, weights):
+    """Loss, share of right predictions and gradient from `rote.models.forward`, in float64."""
+    tensors = {name: part.double().requires_grad_() for name, part in unflattened(spec, flat).items()}
+    logits = forward(spec, tensors, torch.from_numpy(problem.contexts).long())
+    targets = torch.zeros(len(problem), problem.vocab, dtype=torch.float64)
+    targets[torch.from_numpy(problem.rows), torch.from_numpy(problem.tokens).long()] = torch.from_numpy(
+        problem.probabilities
+    ).double()
+    loss = -(torch.from_numpy(weights) * (targets * logits.log_softmax(1)).sum(1)).sum()
+    gradients = torch.autograd.grad(loss, list(tensors.values()))
+    right = logits.argmax(1).numpy() == problem.answers
+    return (
+        float(loss.detach()),
+        float(weights @ right),
+        torch.cat([part.flatten() for part in gradients]).numpy(),
+        logits,
+    )
+
+
+def case(spec, distribution):
+    task = (noisy if distribution else lookup)(spec.vocab, spec.context)
+    rng = np.random.default_rng(spec.parameters())
+    # Larger than the initial weights, so that attention and the softmax are not in their linear range.
+    return Problem.of(task), 1.5 * initial_weights(spec, 3), rng
+
+
+def weights_of_rows(problem, rows):
+    return np.bincount(rows, minlength=len(problem)) / len(rows)
+
+
+def agree(found, spec, problem, flat, weights, tolerance):
+    loss, right, gradient = found
+    true_loss, true_right, true_gradient, _ = reference(spec, problem, flat, weights)
+    assert loss == pytest.approx(true_loss, rel=tolerance)
+    assert right == pytest.approx(true_right, abs=1e-6)
+    assert np.abs(gradient - true_gradient).max() <= tolerance * np.abs(true_gradient).max()
+
+
+@pytest.mark.parametrize("distribution", [False, True], ids=["associations", "distributions"])
+@pytest.mark.parametrize("spec", ONE_LAYER + DEEP, ids=repr)
+def test_stacked_engine(spec, distribution):
+    problem, flat, rng = case(spec, distribution)
+    weights = rng.dirichlet(np.ones(len(problem)), size=2)
+    other = initial_weights(spec, 4)
+    stack = np.stack([other, flat]).astype(np.float64)
+    engine = TorchObjective(spec, problem, weights, dtype=torch.float64)
+    loss, right, gradient = engine.gradient(stack)
+    agree((loss[1], right[1], gradient[1]), spec, problem, flat, weights[1], 1e-9)
+    rows = rng.integers(len(problem), size=(2, 11))
+    loss, right, gradient = engine.gradient(stack, rows)
+    for model, start in enumerate((other, flat)):
+        found = loss[model], right[model], gradient[model]
+        agree(found, spec, problem, start, weights_of_rows(problem, rows[model]), 1e-9)
+
+
+@needs_native
+@pytest.mark.parametrize("distribution", [False, True], ids=["associations", "distributions"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("spec", ONE_LAYER, ids=repr)
+def test_native_engine(spec, width, distribution):
+    problem, flat, rng = case(spec, distribution)
+    weights = rng.dirichlet(np.ones(len(problem)))
+    *_, logits = reference(spec, problem, flat, weights)
+    for layout in ("grid", "list") if spec.context == 2 else ("list",):
+        engine = native.NativeObjective(spec, problem, weights, width, layout)
+        for _ in range(2):  # nothing may be left over from one step to the next
+            loss, right, gradient = engine.gradient(flat[None])
+            agree((loss[0], right[0], gradient[0]), spec, problem, flat, weights, 5e-6)
+        for batch in (1, 21, 64):
+            rows = rng.integers(len(problem), size=(1, batch))
+            loss, right, gradient = engine.gradient(flat[None], rows)
+            agree((loss[0], right[0], gradient[0]), spec, problem, flat, weights_of_rows(problem, rows[0]), 5e-6)
+        predicted = engine.predictions(flat[None])[0]
+        best = logits.detach().topk(2, 1).values
+        clear = (best[:, 0] - best[:, 1] > 1e-4).numpy()
+        assert np.array_equal(predicted[clear], logits.argmax(1).numpy()[clear])
+
+
+@needs_native
+def test_predictions_are_strict_and_finite():
+    spec = AttentionOnly(vocab=6, context=2, dim=3, head_dim=2, heads=2)
+    problem = Problem.of(lookup(6))
+    tied = np.zeros((1, spec.parameters()), np.float32)
+    broken = np.full((1, spec.parameters()), np.nan, np.float32)
+    for engine in (native.NativeObjective(spec, problem, problem.prior), TorchObjective(spec, problem, problem.prior)):
+        assert (engine.predictions(tied) == -1).all()
+        assert (engine.predictions(broken) == -1).all()
+        assert not np.isfinite(engine.gradient(broken)[0]).any()
