@@ -34,11 +34,9 @@ from rote.models.forward.mlp_transformer import neurons
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask, DistributionTask
+from rote.theory.sizes import COMFORTABLE_DIM, widest_head
 
 PAPER = "Madden, Fox, Thrampoulidis 2025"
-COMFORTABLE_DIM = 20
-HEADS = 4
-"""Heads that tell contexts apart: one alone often attends to the same position for contexts that differ elsewhere."""
 
 
 class NeuronOptions(Options):
@@ -113,13 +111,12 @@ def _spec(request: Request, task: AssociationTask | DistributionTask, dim: int) 
             f"madden2025: {contexts} contexts but {width} neurons; the solve for W_2 has one unknown row per neuron, "
             f"so it needs --width {contexts} or more"
         )
-    heads = request.heads or HEADS
     return MlpTransformer(
         vocab=task.vocab,
         context=task.context,
         dim=dim,
-        head_dim=request.head_dim or max(1, dim // heads),
-        heads=heads,
+        head_dim=request.head_dim or min(dim, widest_head(task.shape)),
+        heads=request.heads or 1,
         width=width,
         activation=request.options.activation,
     )
