@@ -72,6 +72,9 @@ def build_memorizer(request: Request, variant: Variant) -> Draft:
             if prepared is None or isinstance(request.task, VectorTask):
                 # Real tokens are projected anew: how finely is for the dtype to say.
                 prepared = _prepared(request, variant, dtype)
+            _refuse_long_logits(len(prepared.answers), dtype)
+            if prepared.codes is None:
+                prepared = replace(prepared, codes=facts_codes(prepared.facts, request.seed, request.progress))
             return _build(request, variant, prepared, dtype)
         except WordsTooLong:
             if dtype == dtypes[-1]:
@@ -79,13 +82,16 @@ def build_memorizer(request: Request, variant: Variant) -> Draft:
     raise InputError("dtype: none was tried")
 
 
+def _refuse_long_logits(labels: int, dtype: str) -> None:
+    if logit_bits(labels) > MANTISSA_BITS[dtype]:
+        raise WordsTooLong(
+            f"dtype {dtype}: logits of {labels} labels need whole numbers of {logit_bits(labels)} bits, "
+            f"and {dtype} holds {MANTISSA_BITS[dtype]}; use float64"
+        )
+
+
 def _build(request: Request, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
     limit = min(MANTISSA_BITS[dtype], variant.bits or MANTISSA_BITS[dtype])
-    if logit_bits(len(prepared.answers)) > MANTISSA_BITS[dtype]:
-        raise WordsTooLong(
-            f"dtype {dtype}: logits of {len(prepared.answers)} labels need whole numbers of "
-            f"{logit_bits(len(prepared.answers))} bits, and {dtype} holds {MANTISSA_BITS[dtype]}; use float64"
-        )
     transformer = _smallest(request, variant, prepared, limit)
     model = floating_model(
         transformer,
@@ -141,12 +147,10 @@ def _smallest(request: Request, variant: Variant, prepared: Prepared, limit_bits
 def _prepared(request: Request, variant: Variant, dtype: str) -> Prepared:
     task = request.task
     if isinstance(task, AssociationTask):
-        prepared = _from_associations(task, request.options.ordered, variant)
-    elif isinstance(task, VectorTask):
-        prepared = _from_vectors(task, variant, dtype, request.seed)
-    else:
-        raise InputError(f"{variant.id} stores associations or labelled vectors, not a {type(task).__name__}")
-    return replace(prepared, codes=facts_codes(prepared.facts, request.seed, request.progress))
+        return _from_associations(task, request.options.ordered, variant)
+    if isinstance(task, VectorTask):
+        return _from_vectors(task, variant, dtype, request.seed)
+    raise InputError(f"{variant.id} stores associations or labelled vectors, not a {type(task).__name__}")
 
 
 def _from_associations(task: AssociationTask, ordered: bool, variant: Variant) -> Prepared:
