@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
+from rote.constructions.least_norm import factor
 from rote.constructions.neurons import random_neurons
 from rote.errors import CheckFailed, InputError
 from rote.export.fingerprint import weights_fingerprint
@@ -84,6 +85,17 @@ def test_every_neuron_is_on_for_some_inputs_and_off_for_others():
     on = (inputs @ neurons.inner.T + neurons.bias > 0).double().mean(0)
     assert on.min() > 0.2
     assert on.max() < 0.85
+
+
+def test_thresholds_outside_the_inputs_make_relu_singular():
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randn(100, 10, generator=draw, dtype=torch.float64)
+    ours = random_neurons(inputs, 100, draw)
+    spread = 2 * torch.randn(100, generator=draw, dtype=torch.float64)
+    directions = ours.inner / ours.inner.norm(dim=1, keepdim=True)
+    naive = factor((inputs @ directions.T + spread).relu())
+    assert naive.rank < 100
+    assert factor((inputs @ ours.inner.T + ours.bias).relu()).condition < 1e6
 
 
 def test_same_seed_same_weights():

@@ -39,15 +39,29 @@ def test_shared_context_stores_621_and_refuses_622(route):
         build(examples(622, 32, 64, shared=True), METHOD, heads=20, route=route)
 
 
-def test_shared_context_has_rank_621_however_many_examples():
-    task = examples(700, 32, 64, shared=True)
+def shared_features(count, heads, head_dim, score_std):
+    """Outputs of random heads, written out, on a shared context of 32 tokens in 64 dimensions."""
+    task = examples(count, 32, 64, shared=True)
     contexts, queries = torch.from_numpy(task.contexts), torch.from_numpy(task.queries)
-    query, key = random_route(contexts, queries, 20, 32, 3.0, torch.Generator().manual_seed(0))
+    query, key = random_route(contexts, queries, heads, head_dim, score_std, torch.Generator().manual_seed(0))
     asked = torch.einsum("td,hkd->thk", queries, query)
     attention = torch.softmax(torch.einsum("thk,hkd,nd->thn", asked, key, contexts[0]), -1)
-    features = (attention @ contexts[0]).flatten(1)
-    assert factor(features).rank == 621
-    assert reach(task.contexts).rank(20) == 621
+    return factor((attention @ contexts[0]).flatten(1))
+
+
+def test_shared_context_has_rank_621_however_many_examples():
+    assert shared_features(700, 20, 32, 3.0).rank == 621
+    assert reach(examples(700, 32, 64, shared=True).contexts).rank(20) == 621
+
+
+def test_moderate_scores_are_better_conditioned_than_small_ones():
+    small, moderate = (shared_features(621, 20, 32, std).condition for std in (0.1, 3.0))
+    assert moderate < 1e5 < 1e6 < small
+
+
+@pytest.mark.parametrize("head_dim", [2, 8])
+def test_rank_is_that_of_the_context_even_for_narrow_heads(head_dim):
+    assert shared_features(640, 20, head_dim, 3.0).rank == 621
 
 
 @pytest.mark.parametrize("route", ["random", "proof"])

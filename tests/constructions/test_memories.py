@@ -62,6 +62,23 @@ def test_training_exceeds_the_predicted_capacity_and_counting_stops_it(dim):
         build(one_to_one(4 * predicted), "nichani2024.trained", dim=dim)
 
 
+def test_few_answers_hold_fewer_facts():
+    """Two answers are one vector: no more than 2d facts can be told apart at random, however large d^2 is."""
+    answers = np.random.default_rng(0).integers(0, 2, 200)
+    task = AssociationTask(np.arange(200)[:, None], answers, Vocabulary.numbered(200))
+    assert capacity(48) > 200 > 2 * 48
+    with pytest.raises(CheckFailed, match="2 answers use 1 of 48"):
+        build(task, "nichani2024.trained", dim=48)
+    assert build(one_to_one(200), "nichani2024.trained", dim=48).certificate.complete
+
+
+def test_outer_products_hold_more_than_d_when_every_fact_has_its_own_answer():
+    assert build(one_to_one(240), "bietti2023", dim=128).certificate.complete
+    draw = np.random.default_rng(0)
+    few = AssociationTask(np.arange(240)[:, None], draw.integers(0, 4, 240), Vocabulary.numbered(240))
+    assert build(few, "bietti2023", dim=128).certificate.stored < 240
+
+
 @pytest.mark.parametrize("dim", [2, 16, 100])
 def test_capacity_solves_its_equation(dim):
     facts = capacity(dim)
