@@ -43,13 +43,15 @@ class Whitened:
         return self.columns.shape[1]
 
 
-def whiten(features: Float[Tensor, "facts features"]) -> Whitened:
-    """By the eigenvectors of the smaller Gram matrix; directions below 1e-4 of the largest are left out:
-    float32 features carry an error of about 1e-6, which they would turn into noise of the logits."""
+def whiten(features: Float[Tensor, "facts features"], cutoff: float = 1e-4) -> Whitened:
+    """By the eigenvectors of the smaller Gram matrix; directions below `cutoff` of the largest are left out.
+
+    Float32 features carry an error of about 1e-6, which smaller directions would turn into noise of the logits.
+    """
     facts, count = features.shape
     tall = count <= facts
     sizes, vectors = torch.linalg.eigh(features.T @ features if tall else features @ features.T)
-    kept = sizes > 1e-8 * sizes[-1]
+    kept = sizes > cutoff**2 * sizes[-1]
     sizes, vectors = sizes[kept], vectors[:, kept]
     if tall:
         back = vectors * (facts / sizes).sqrt()
