@@ -17,13 +17,17 @@ class GridAttention {
  public:
   explicit GridAttention(const Shape& s)
       : s_(s), output_(s), columns_((s.vocab + 2 + W - 1) / W), panels_((s.vocab + W - 1) / W) {
+    // As many first tokens at once as keep a block's shares in the second cache: tables are read once a block.
+    block_ = static_cast<int>(16384 / (static_cast<long>(s.heads) * panels_ * W));
+    block_ = block_ < 4 ? 4 : (block_ > 16 ? 16 : block_);
+    if (block_ > s.vocab) block_ = s.vocab;
     const long H = s.heads, C = static_cast<long>(columns_) * W;
     embedded_.resize(s.dim * C), read_.resize(s.inner * C);
     query_.resize(H * s.rank * C), key_.resize(H * s.rank * C);
     value_.resize(H * s.head_dim * C), written_.resize(H * s.dim * C);
     own_.resize(H * C), base_.resize(s.dim * C);
     first_key_.resize(C * H * s.rank), first_written_.resize(C * H * s.dim);
-    share_.resize(H * BLOCK * C), d_share_.resize(H * BLOCK * C);
+    share_.resize(H * block_ * C), d_share_.resize(H * block_ * C);
     d_query_.resize(H * s.rank * C), d_key_.resize(H * s.rank * C);
     d_value_.resize(H * s.head_dim * C), d_written_.resize(H * s.dim * C);
     d_own_.resize(H * C), d_base_.resize(s.dim * C);
@@ -31,11 +35,10 @@ class GridAttention {
     d_read_.resize(s.inner * C), d_embedded_.resize(s.dim * C);
   }
 
-  static constexpr int BLOCK = 4;  // first tokens at once
-  int blocks() const { return (s_.vocab + BLOCK - 1) / BLOCK; }
-  int most_panels() const { return BLOCK * panels_; }
+  int blocks() const { return (s_.vocab + block_ - 1) / block_; }
+  int most_panels() const { return block_ * panels_; }
   int panels(int block) const { return height(block) * panels_; }
-  long slot(int block) const { return static_cast<long>(block) * BLOCK * panels_ * W; }
+  long slot(int block) const { return static_cast<long>(block) * block_ * panels_ * W; }
 
   // The slots of every pair that the table has.
   void all_slots(const Table& table, Slots& slots) const {
@@ -102,24 +105,24 @@ class GridAttention {
   // The stream after a block of first tokens: panels (first token, last tokens) of dim rows.
   void forward(int block, float* R) {
     const int d = s_.dim, H = s_.heads, r = s_.rank, ib = height(block);
-    const long i0 = static_cast<long>(block) * BLOCK, sp = static_cast<long>(H) * BLOCK * W;
+    const long i0 = static_cast<long>(block) * block_, sp = static_cast<long>(H) * block_ * W;
     for (int h = 0; h < H; h++)
       multiply<false>(ib, r, panels_, {first_key_ + i0 * H * r + h * r, static_cast<long>(H) * r, 1},
-                      {query_ + h * r * W, W, static_cast<long>(H) * r * W}, {share_ + h * BLOCK * W, W, sp});
+                      {query_ + h * r * W, W, static_cast<long>(H) * r * W}, {share_ + h * block_ * W, W, sp});
     for (int v = 0; v < panels_; v++)
       for (int h = 0; h < H; h++) {
         V own = load(own_ + (static_cast<long>(v) * H + h) * W);
-        float* a = share_ + v * sp + h * BLOCK * W;
+        float* a = share_ + v * sp + h * block_ * W;
         for (int i = 0; i < ib; i++) store(a + i * W, reciprocal(1.f + exponential(own - load(a + i * W))));
       }
     for (int i = 0; i < ib; i++) {
       float* to = R + static_cast<long>(i) * panels_ * d * W;
       std::memcpy(to, base_, sizeof(float) * panels_ * d * W);
-      multiply<true>(d, H, panels_, {first_written_ + (i0 + i) * H * d, 1, d}, {share_ + i * W, BLOCK * W, sp},
+      multiply<true>(d, H, panels_, {first_written_ + (i0 + i) * H * d, 1, d}, {share_ + i * W, block_ * W, sp},
                      {to, W, static_cast<long>(d) * W});
     }
     const long step = static_cast<long>(d) * W;
-    multiply_each<Into::subtract>(ib, d, H, panels_, {share_, W, BLOCK * W, sp},
+    multiply_each<Into::subtract>(ib, d, H, panels_, {share_, W, block_ * W, sp},
                                   {written_, W, step, step * H}, {R, step * panels_, W, step});
   }
 
@@ -129,12 +132,12 @@ class GridAttention {
 
   void backward(int block, float* dR) {
     const int d = s_.dim, H = s_.heads, r = s_.rank, ib = height(block);
-    const long i0 = static_cast<long>(block) * BLOCK, sp = static_cast<long>(H) * BLOCK * W, step = static_cast<long>(d) * W;
+    const long i0 = static_cast<long>(block) * block_, sp = static_cast<long>(H) * block_ * W, step = static_cast<long>(d) * W;
     for (int i = 0; i < ib; i++) {
       float* from = dR + i * panels_ * step;
-      Rows dr{from, W, step}, a{share_ + i * W, BLOCK * W, sp};
+      Rows dr{from, W, step}, a{share_ + i * W, block_ * W, sp};
       contract<Sums::set>(H, d, panels_, a, dr, {d_first_written_ + (i0 + i) * H * d, d, 1});
-      multiply<false>(H, d, panels_, {first_written_ + (i0 + i) * H * d, d, 1}, dr, {d_share_ + i * W, BLOCK * W, sp});
+      multiply<false>(H, d, panels_, {first_written_ + (i0 + i) * H * d, d, 1}, dr, {d_share_ + i * W, block_ * W, sp});
     }
     for (int v = 0; v < panels_; v++)
       for (int x = 0; x < d; x++) {
@@ -143,13 +146,13 @@ class GridAttention {
         store(d_base_ + v * step + x * W, sum);
       }
     multiply_each<Into::subtract>(ib, H, d, panels_, {dR, step * panels_, W, step}, {written_, step, W, step * H},
-                                  {d_share_, W, BLOCK * W, sp});
-    multiply_each<Into::subtract>(H, d, ib, panels_, {share_, BLOCK * W, W, sp}, {dR, W, step * panels_, step},
+                                  {d_share_, W, block_ * W, sp});
+    multiply_each<Into::subtract>(H, d, ib, panels_, {share_, block_ * W, W, sp}, {dR, W, step * panels_, step},
                                   {d_written_, step, W, step * H});
     for (int v = 0; v < panels_; v++)
       for (int h = 0; h < H; h++) {
-        float *own = d_own_ + (static_cast<long>(v) * H + h) * W, *ds = d_share_ + v * sp + h * BLOCK * W;
-        const float* a = share_ + v * sp + h * BLOCK * W;
+        float *own = d_own_ + (static_cast<long>(v) * H + h) * W, *ds = d_share_ + v * sp + h * block_ * W;
+        const float* a = share_ + v * sp + h * block_ * W;
         V sum = load(own);
         for (int i = 0; i < ib; i++) {
           V share = load(a + i * W), score = load(ds + i * W) * (share - share * share);
@@ -160,7 +163,7 @@ class GridAttention {
       }
     const long qp = static_cast<long>(H) * r * W;
     for (int h = 0; h < H; h++) {
-      Rows ds{d_share_ + h * BLOCK * W, W, sp}, q{query_ + h * r * W, W, qp};
+      Rows ds{d_share_ + h * block_ * W, W, sp}, q{query_ + h * r * W, W, qp};
       multiply<true>(r, ib, panels_, {first_key_ + i0 * H * r + h * r, 1, static_cast<long>(H) * r}, ds,
                      {d_query_ + h * r * W, W, qp});
       contract<Sums::set>(ib, r, panels_, ds, q, {d_first_key_ + i0 * H * r + h * r, static_cast<long>(H) * r, 1});
@@ -228,8 +231,8 @@ class GridAttention {
 
  private:
   int height(int block) const {
-    int left = s_.vocab - block * BLOCK;
-    return left < BLOCK ? left : BLOCK;
+    int left = s_.vocab - block * block_;
+    return left < block_ ? left : block_;
   }
   static float& at(float* table, int rows, int row, int column) {
     return table[(static_cast<long>(column / W) * rows + row) * W + column % W];
@@ -270,7 +273,7 @@ class GridAttention {
 
   const Shape& s_;
   EffectiveOutput output_;
-  int columns_, panels_;
+  int columns_, panels_, block_;
   Floats embedded_, read_, query_, key_, value_, written_, own_, base_, first_key_, first_written_, share_;
   Floats d_share_, d_query_, d_key_, d_value_, d_written_, d_own_, d_base_, d_first_key_, d_first_written_, d_read_,
       d_embedded_;

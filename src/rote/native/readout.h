@@ -46,7 +46,8 @@ class Readout {
   explicit Readout(const Shape& s) : s_(s), partial_(static_cast<long>(s.vocab) * s.dim * W) {
     const long room = 12 * 1024;  // floats of logits that stay in the nearest caches
     chunk_ = static_cast<int>(room / (static_cast<long>(s.vocab) * W));
-    chunk_ = chunk_ < 1 ? 1 : (chunk_ > 16 ? 16 : chunk_);
+    chunk_ = chunk_ < 1 ? 1 : (chunk_ > MOST ? MOST : chunk_);
+    weighted_.resize(static_cast<long>(chunk_) * s.dim * W);
     logits_.resize(static_cast<long>(chunk_) * s.vocab * W);
   }
 
@@ -64,9 +65,18 @@ class Readout {
       float *r = R + static_cast<long>(v) * d * W, *dr = dR + static_cast<long>(v) * d * W;
       Rows rows{r, W, static_cast<long>(d) * W}, logits{logits_, W, static_cast<long>(N) * W};
       multiply<false>(N, d, here, {U, d, 1}, rows, logits);
-      for (int p = 0; p < here; p++) softmax(table, slots, slot + static_cast<long>(v + p) * W, logits_ + static_cast<long>(p) * N * W);
+      V factor[MOST];
+      for (int p = 0; p < here; p++)
+        factor[p] = softmax(table, slots, slot + static_cast<long>(v + p) * W, logits_ + static_cast<long>(p) * N * W);
       multiply<false>(d, N, here, {U, 1, d}, logits, {dr, W, static_cast<long>(d) * W});
-      contract<Sums::partial>(N, d, here, logits, rows, {partial_, static_cast<long>(d) * W, W});
+      // The softmax is left without its denominator and weight: dim rows are multiplied by them instead of vocab rows.
+      for (int p = 0; p < here; p++)
+        for (int x = 0; x < d; x++) {
+          const long i = (static_cast<long>(p) * d + x) * W;
+          store(dr + i, load(dr + i) * factor[p]);
+          store(weighted_ + i, load(r + i) * factor[p]);
+        }
+      contract<Sums::partial>(N, d, here, logits, {weighted_, W, static_cast<long>(d) * W}, {partial_, static_cast<long>(d) * W, W});
     }
   }
 
@@ -92,8 +102,8 @@ class Readout {
   double loss = 0, right = 0;
 
  private:
-  // Logits of one panel become the gradient of the loss by them.
-  void softmax(const Table& table, const Slots& slots, long slot, float* L) {
+  // Logits of one panel become the gradient of the loss by them, but for a factor that is given back.
+  V softmax(const Table& table, const Slots& slots, long slot, float* L) {
     const int N = s_.vocab;
     V top = load(L), other = load(L + (N > 1 ? W : 0));
     int n = 2;
@@ -130,21 +140,21 @@ class Readout {
       sum += first;
     }
     sum += more;
-    V weight = load(slots.weight + slot), factor = weight * reciprocal(sum);
-    for (n = 0; n < N; n++) store(L + n * W, load(L + n * W) * factor);
+    const V weight = load(slots.weight + slot);
     if (slots.single) {
-      for (int l = 0; l < W; l++) L[token[l] * W + l] -= weight[l];
+      for (int l = 0; l < W; l++) L[token[l] * W + l] -= sum[l];
     } else {
       for (int l = 0; l < W; l++) {
         if (context[l] < 0) continue;
         for (int64_t e = table.starts[context[l]]; e < table.starts[context[l] + 1]; e++)
-          L[table.tokens[e] * W + l] -= weight[l] * table.probabilities[e];
+          L[table.tokens[e] * W + l] -= sum[l] * table.probabilities[e];
       }
     }
     V lost = weight * (logarithm(sum) + (top - load(crossed)));
     V hit = load(own) >= top ? weight : V{};
     loss += sum_lanes(lost);
     right += sum_lanes(hit);
+    return weight * reciprocal(sum);
   }
 
   int32_t strict_maximum(const float* logit) const {
@@ -163,9 +173,10 @@ class Readout {
     return strict ? best : -1;
   }
 
+  static constexpr int MOST = 16;  // panels at once
   const Shape& s_;
   int chunk_;
-  Floats logits_, partial_;
+  Floats logits_, partial_, weighted_;
 };
 
 }  // namespace ROTE_ISA

@@ -22,11 +22,19 @@ ROTE_INLINE void store(float* p, V v) { *reinterpret_cast<V*>(p) = v; }
 ROTE_INLINE V splat(float x) { return V{} + x; }
 ROTE_INLINE V larger(V a, V b) { return a > b ? a : b; }
 
-ROTE_INLINE float sum_lanes(V a) {
-  float total = 0;
-  for (int l = 0; l < W; l++) total += a[l];
-  return total;
+// By halves: a chain of one addition per lane would be several times slower.
+template <int LANES>
+ROTE_INLINE float sum_halves(const float* p) {
+  if constexpr (LANES == 1) {
+    return p[0];
+  } else {
+    constexpr int HALF = LANES / 2;
+    typedef float Half __attribute__((vector_size(4 * HALF), aligned(4), may_alias));
+    Half sum = *reinterpret_cast<const Half*>(p) + *reinterpret_cast<const Half*>(p + HALF);
+    return sum_halves<HALF>(reinterpret_cast<const float*>(&sum));
+  }
 }
+ROTE_INLINE float sum_lanes(V a) { return sum_halves<W>(reinterpret_cast<const float*>(&a)); }
 
 ROTE_INLINE V reciprocal(V a) {
 #if ROTE_LANES == 16 && defined(__AVX512F__)
