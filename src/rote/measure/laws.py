@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 from rote.errors import InputError
 
 CONFIDENCE = 0.95
+BOUNDS: dict[str, tuple[float, float]] = {"exponent": (0.02, 12.0), "scale": (1e-6, math.inf)}
+"""Where a parameter makes sense; those not named are free."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,18 @@ class Fit:
     aicc: float
     points: int
     saturated: int
+    samples: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.empty((0, 0)))
+    """Parameters fitted to each bootstrap sample."""
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         return LAWS[self.law].evaluate(np.asarray(x, dtype=float), *self.values.values())
+
+    def band(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the law's bootstrap interval at each x."""
+        drawn = np.array([LAWS[self.law].evaluate(np.asarray(x, dtype=float), *values) for values in self.samples])
+        tail = 100 * (1 - CONFIDENCE) / 2
+        low, high = np.percentile(drawn, [tail, 100 - tail], axis=0)
+        return low, high
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -143,11 +154,8 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
     values = _values(result)
     generator = np.random.default_rng(seed)
     samples = np.array(
-        [
-            list(_values(_solve(form, points.x, points.resampled(generator), saturation, values)[0]).values())
-            for _ in range(bootstrap)
-        ]
-    )
+        [_refit(form, points.x, points.resampled(generator), saturation, values) for _ in range(bootstrap)]
+    ).reshape(bootstrap, len(values))
     tail = 100 * (1 - CONFIDENCE) / 2
     ends = np.percentile(samples, [tail, 100 - tail], axis=0) if bootstrap else np.empty((2, 0))
     intervals = {name: (float(low), float(high)) for name, low, high in zip(values, *ends, strict=bool(bootstrap))}
@@ -163,6 +171,7 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
         aicc=_aicc(squares, free, len(values)),
         points=len(means),
         saturated=len(means) - free,
+        samples=samples,
     )
 
 
@@ -199,14 +208,28 @@ def _solve(
     first = start or dict(zip(form.parameters, form.start(x[free], y[free]), strict=True))
     parameters = lmfit.Parameters()
     for name, value in first.items():
-        low = {"exponent": 0.02, "scale": 1e-6}.get(name, -math.inf)
-        parameters.add(name, value=value, min=low, max=12.0 if name == "exponent" else math.inf)
+        low, high = BOUNDS.get(name, (-math.inf, math.inf))
+        parameters.add(name, value=value, min=low, max=high)
     minimizer = lmfit.Minimizer(
         lambda given: _residuals(form, x, y, saturation, given.valuesdict()), parameters, nan_policy="raise"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return minimizer.minimize(method="leastsq"), minimizer
+
+
+def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float]) -> list[float]:
+    """The same least squares from a good start and without intervals: a bootstrap asks for hundreds."""
+    from scipy.optimize import leastsq
+
+    def bounded(values: np.ndarray) -> dict[str, float]:
+        return {
+            name: min(max(float(value), BOUNDS[name][0]), BOUNDS[name][1]) if name in BOUNDS else float(value)
+            for name, value in zip(start, values, strict=True)
+        }
+
+    found, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
+    return list(bounded(found).values())
 
 
 def _values(result: Any) -> dict[str, float]:
