@@ -36,7 +36,7 @@ def build(request: Request) -> Draft:
     memory = random_memory(request, request.dim or max(2, min(dim_for(request), facts)))
     solved, spread = least_squares(memory, request.options.ridge)
     conditions = {"facts": memory.task.facts, "eigenvalue_spread": spread}
-    return Draft(memory.model(solved), "cabannes2024.scaling_law", memory.dim, conditions)
+    return Draft(memory.model(solved), None, None, conditions)
 
 
 def least_squares(memory: RandomMemory, ridge: float) -> tuple[Float[Tensor, "dim dim"], float]:
