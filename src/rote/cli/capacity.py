@@ -1,0 +1,108 @@
+"""`rote capacity`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rote.cli.options import Seed, bars, read_facts
+from rote.cli.output import AsJson, print_json, print_table
+
+METHODS = ("dana2025.theorem1", "rote.readout")
+"""Constructions that fill a model of given sizes."""
+
+
+def capacity(
+    *,
+    dim: int,
+    head_dim: int,
+    heads: int,
+    vocab: int | None = None,
+    context: int = 2,
+    facts: str | None = None,
+    by: Literal["building", "training"] = "building",
+    method: Annotated[tuple[str, ...], Parameter(negative="")] = METHODS,
+    tolerance: float = 0.02,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The most facts that a model of these sizes stores, all recalled by the saved float32 model.
+
+    Models of more and more facts are built (or trained) until one fails, then bisected; what is printed was stored.
+
+    Example: `rote capacity --vocab 50 --dim 10 --head-dim 10 --heads 20`
+
+    Parameters
+    ----------
+    dim
+        Embedding dimension d.
+    head_dim
+        Head dimension k.
+    heads
+        Number of heads H.
+    vocab
+        Vocabulary of the random look-up table to store.
+    context
+        Its context length.
+    facts
+        A table to store instead of a random one: the first facts of a random order of it.
+    by
+        Weights in closed form, or found by training.
+    method
+        Constructions to try; may be repeated.
+    tolerance
+        Stop when what was stored and what failed are this close, relatively.
+    """
+    from rote.errors import InputError
+    from rote.models.attention_only import AttentionOnly
+    from rote.tasks import AssociationTask
+    from rote.theory import bounds
+
+    task = None
+    if facts is not None:
+        task = read_facts(facts, None)
+        if not isinstance(task, AssociationTask):
+            raise InputError(f"{facts}: capacity counts associations; give a table without weights")
+        vocab, context = task.vocab, task.context
+    if vocab is None:
+        raise InputError("--vocab is missing: how many tokens has the random table to be stored? Or give --facts")
+    if not 0 < tolerance < 1:
+        raise InputError(f"--tolerance {tolerance}: must lie between 0 and 1")
+    spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads)
+    rows: list[dict[str, Any]] = []
+    if by == "building":
+        from rote.measure.capacity import capacity as search
+
+        for one in method:
+            found = search(spec, one, task=task, tolerance=tolerance, seed=seed, progress=bars(as_json))
+            rows.append({"method": one, **_summary(found)})
+    else:
+        from rote.measure.trained_capacity import trained_capacity
+
+        found = trained_capacity(spec, task=task, tolerance=tolerance, seed=seed, progress=bars(as_json))
+        rows.append({"method": "training", **_summary(found)})
+    promised = {item.id: item.associations for item in bounds(spec) if item.applies}
+    if as_json:
+        print_json({"spec": spec.to_config(), "capacities": rows, "bounds": promised, "seed": seed})
+        return
+    names = ("dana2025.theorem1", "rote.rank", "rote.readout", "morris2025.bits", "rote.counting")
+    theory = ", ".join(f"{name} {promised[name]:,}" for name in names if promised.get(name) is not None)
+    print_table(
+        f"{spec.parameters():,} parameters; theory: {theory}",
+        ["method", "facts stored", "not stored", "bits per parameter", "tries", "seconds"],
+        [
+            [row["method"], row["stored"], row["refused"], row["bits_per_parameter"], row["tries"], row["seconds"]]
+            for row in rows
+        ],
+    )
+
+
+def _summary(found: Any) -> dict[str, Any]:
+    return {
+        "stored": found.stored,
+        "refused": found.refused,
+        "bits_per_parameter": found.bits_per_parameter,
+        "tries": len(found.trials),
+        "seconds": round(sum(trial.seconds for trial in found.trials), 2),
+    }
