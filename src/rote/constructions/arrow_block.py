@@ -20,9 +20,17 @@ from rote.constructions.random_attention import Heads
 from rote.constructions.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
-BLOCK_GATE = 1e5
-"""Pivot rows whose condition number is above this are drawn again."""
-BLOCK_DRAWS = 8
+USUAL_ROWS = 500
+
+
+def block_gate(rows: int) -> float:
+    """Pivot rows whose condition number is above this are drawn again; it grows with a matrix's order."""
+    return 1e5 * max(1.0, rows / USUAL_ROWS)
+
+
+def block_draws(rows: int) -> int:
+    """Fewer chances for large blocks: they vary less, and a draw costs the cube of their size."""
+    return max(2, min(8, 8 * USUAL_ROWS // rows))
 
 
 @dataclass(frozen=True)
@@ -75,13 +83,13 @@ def draw_block(
     if count < 1 or differences.rank(rows) < width:
         return empty
     best = empty
-    for _ in range(BLOCK_DRAWS):
+    for _ in range(block_draws(len(rows))):
         heads = draw_gated_heads(count, code, spec, score_size(count), differences, generator, rows)
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
         block = _factorise(rows, heads, features, generator)
         best = min(best, block, key=lambda one: one.condition)
-        if best.condition < BLOCK_GATE:
+        if best.condition < block_gate(len(rows)):
             break
     return best
 

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from rote.constructions.features import Differences
-from rote.constructions.random_attention import draw_embeddings, draw_heads
+from rote.constructions.random_attention import Embeddings, Heads, draw_embeddings, draw_heads
 from rote.constructions.skip_gauge import SkipBasis
-from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, usable_width
+from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
+from rote.constructions.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
 from rote.constructions.zero_slack import refine, solver, usable_columns
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
@@ -36,9 +38,8 @@ def dense_attempt(
     """Draw attention, solve for every fact, fold the skip connection in."""
     clock = Clock()
     score_std = score_size(spec.heads)
-    embeddings = draw_embeddings(spec, dtype, generator)
-    heads = draw_heads(spec.heads, spec, score_std, dtype, generator)
-    differences = Differences(embeddings, torch.from_numpy(task.contexts).long())
+    contexts = torch.from_numpy(task.contexts).long()
+    embeddings, differences, heads = _draw(task, contexts, spec, dtype, score_std, generator)
     skip = SkipBasis(differences.last_tokens)
     width = usable_width(differences, skip, spec)
     used = -(-(usable_columns(task.facts, skip.columns + spec.heads * width) - skip.columns) // width)
@@ -72,3 +73,22 @@ def dense_attempt(
         "residual": refined.residual,
     }
     return Attempt(weights, measured)
+
+
+def _draw(
+    task: AssociationTask,
+    contexts: Tensor,
+    spec: AttentionOnly,
+    dtype: torch.dtype,
+    score_std: float,
+    generator: torch.Generator,
+) -> tuple[Embeddings, Differences, Heads]:
+    """Plain random attention; threshold heads where keys are padded, since plain ones look at little but padding."""
+    pad = padding(task)
+    if pad is None or spec.rank < 2 or spec.dim < 4:
+        embeddings = draw_embeddings(spec, dtype, generator)
+        heads = draw_heads(spec.heads, spec, score_std, dtype, generator)
+        return embeddings, Differences(embeddings, contexts), heads
+    embeddings = draw_threshold_embeddings(spec, pad, dtype, generator)
+    differences = Differences(embeddings, contexts)
+    return embeddings, differences, draw_threshold_heads(spec.heads, spec, score_std, differences, generator)

@@ -38,7 +38,7 @@ class Groups:
     """Last tokens in groups of about `target` facts, with the facts of each group."""
 
     of_last_token: Integer[Tensor, " last"]
-    rows: list[Integer[Tensor, " rows"]]
+    rows: list[Tensor]
 
     @property
     def gate_dim(self) -> int:
