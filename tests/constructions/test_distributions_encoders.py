@@ -229,3 +229,14 @@ def test_what_makes_no_sense_is_refused():
         construction.build(Request(task, heads=3, options=construction.options()))
     with pytest.raises(InputError, match="dim 2"):
         draft("dana2025.proposition3", task.likeliest(), dim=3)
+
+
+def test_centring_rows_never_hurts_the_bound():
+    for seed in range(10):
+        truth, prior = distributions(seed, 40, 9, 0.5)
+        encoder, sigma = least_squares(truth, 3)
+        left, singular, right = torch.linalg.svd(truth.log(), full_matrices=False)
+        plain = (left[:, :3] * singular[:3]) @ right[:3]
+        # The mean of a row is one direction of nine: without centring it takes one of the three dimensions.
+        assert sigma < float(singular[3])
+        assert expected_divergence(truth, prior, encoder.logits) < expected_divergence(truth, prior, plain)
