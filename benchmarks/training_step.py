@@ -120,7 +120,7 @@ def sgemm_speed() -> float:
 
 
 def operations(spec: Trainable, contexts: int) -> float:
-    """Multiplications and additions of a step (tables, scores, mixture, MLP, readout), forward and twice that backward."""
+    """Multiplications and additions of a step, forward and twice that backward."""
     N, S, d, k, H = spec.vocab, spec.context, spec.dim, spec.head_dim, spec.heads
     tables = (N + S) * H * d * k * 4
     width = getattr(spec, "width", 0)

@@ -92,14 +92,11 @@ def test_distributions_are_learned(engine):
     )
 
 
-def test_deep_models_train():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_deep_models_train(engine):
     spec = AttentionOnly(vocab=8, context=2, dim=5, head_dim=5, heads=3, layers=2, scale_scores=True)
-    (trained,) = train(lookup(8), spec, seeds=1, steps=120)
-    assert trained.engine == "torch"
+    (trained,) = train(lookup(8), spec, seeds=1, steps=120, engine=engine)
     assert trained.accuracy > 0.9
-    if native.lanes():
-        with pytest.raises(InputError, match="one layer"):
-            train(lookup(8), spec, engine="native")
 
 
 def test_other_optimisers_end_lower():

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "deep_attention.h"
 #include "feed_forward.h"
 #include "grid_attention.h"
 #include "list_attention.h"
@@ -24,7 +25,8 @@ class FusedEngine : public Engine {
         readout_(shape_), scratch_(shape_.size) {
     const double pairs = static_cast<double>(shape_.vocab) * shape_.vocab;
     // Empty pairs cost as much as full ones in a grid; a list costs about three times as much a context.
-    grid_ = o.layout == 1 || (o.layout == 0 && shape_.context == 2 && static_cast<double>(o.count) * 3 >= pairs);
+    deep_ = shape_.layers.size() > 1;
+    grid_ = !deep_ && (o.layout == 1 || (o.layout == 0 && shape_.context == 2 && static_cast<double>(o.count) * 3 >= pairs));
   }
 
   void gradient(const float* parameters, float* g, const int32_t* rows, int batch, double* out) override {
@@ -54,7 +56,7 @@ class FusedEngine : public Engine {
     if (grid_)
       all([&](GridAttention& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
     else
-      listed(nullptr, 0, [&](ListAttention& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
+      listed(nullptr, 0, [&](auto& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
   }
 
  private:
@@ -62,7 +64,7 @@ class FusedEngine : public Engine {
     if (grid_ && !rows)
       all([&](GridAttention& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
     else
-      listed(rows, batch, [&](ListAttention& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
+      listed(rows, batch, [&](auto& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
   }
 
   template <class F>
@@ -76,7 +78,6 @@ class FusedEngine : public Engine {
 
   template <class F>
   void listed(const int32_t* rows, int batch, F&& f) {
-    if (!list_attention_) list_attention_ = std::make_unique<ListAttention>(shape_);
     Slots& slots = rows ? batch_slots_ : list_slots_;
     if (rows) {
       slots.assign(table_, ListAttention::slots_for(batch));
@@ -85,8 +86,17 @@ class FusedEngine : public Engine {
       slots.assign(table_, ListAttention::slots_for(table_.count));
       for (long row = 0; row < table_.count; row++) slots.put(table_, row, static_cast<int32_t>(row), table_.weights[row]);
     }
-    list_attention_->contexts(table_, slots);
-    f(*list_attention_, slots);
+    if (deep_)
+      with(deep_attention_, slots, f);
+    else
+      with(list_attention_, slots, f);
+  }
+
+  template <class Attention, class F>
+  void with(std::unique_ptr<Attention>& attention, const Slots& slots, F& f) {
+    if (!attention) attention = std::make_unique<Attention>(shape_);
+    attention->contexts(table_, slots);
+    f(*attention, slots);
   }
 
   template <class Attention>
@@ -96,7 +106,7 @@ class FusedEngine : public Engine {
       panels_ = panels;
       stream_.resize(static_cast<long>(panels) * shape_.dim * W);
       d_stream_.resize(static_cast<long>(panels) * shape_.dim * W);
-      if (shape_.width > 0) feed_forward_ = std::make_unique<FeedForward>(shape_, panels);
+      if (shape_.width > 0 && !deep_) feed_forward_ = std::make_unique<FeedForward>(shape_, shape_.layers[0], panels);
     }
   }
 
@@ -153,10 +163,11 @@ class FusedEngine : public Engine {
   Table table_;
   Readout readout_;
   Floats scratch_, stream_, d_stream_;
-  bool grid_;
+  bool grid_, deep_;
   int panels_ = 0;
   std::unique_ptr<GridAttention> grid_attention_;
   std::unique_ptr<ListAttention> list_attention_;
+  std::unique_ptr<DeepAttention> deep_attention_;
   std::unique_ptr<FeedForward> feed_forward_;
   Slots grid_slots_, list_slots_, batch_slots_;
 };

@@ -7,16 +7,16 @@ namespace ROTE_ISA {
 
 class FeedForward {
  public:
-  FeedForward(const Shape& s, int panels)
-      : s_(s), before_(static_cast<long>(panels) * s.width * W), neurons_(static_cast<long>(panels) * s.width * W),
+  FeedForward(const Shape& s, const Layer& at, int panels)
+      : s_(s), at_(at), before_(static_cast<long>(panels) * s.width * W), neurons_(static_cast<long>(panels) * s.width * W),
         input_(static_cast<long>(panels) * s.dim * W), d_in_(static_cast<long>(s.width) * s.dim * W),
         d_out_(static_cast<long>(s.dim) * s.width * W), d_bias_(static_cast<long>(s.width) * W) {}
 
   void forward(const float* parameters, int panels, float* R) {
     const int d = s_.dim, w = s_.width;
     std::memcpy(input_, R, sizeof(float) * panels * d * W);
-    multiply<false>(w, d, panels, {parameters + s_.mlp_in, d, 1}, rows(input_, d), rows(before_, w));
-    const float* bias = parameters + s_.mlp_bias;
+    multiply<false>(w, d, panels, {parameters + at_.mlp_in, d, 1}, rows(input_, d), rows(before_, w));
+    const float* bias = parameters + at_.mlp_bias;
     for (int v = 0; v < panels; v++)
       for (int m = 0; m < w; m++) {
         const long i = (static_cast<long>(v) * w + m) * W;
@@ -26,7 +26,7 @@ class FeedForward {
         store(neurons_ + i, y);
         store(before_ + i, slope);
       }
-    multiply<true>(d, w, panels, {parameters + s_.mlp_out, w, 1}, rows(neurons_, w), rows(R, d));
+    multiply<true>(d, w, panels, {parameters + at_.mlp_out, w, 1}, rows(neurons_, w), rows(R, d));
   }
 
   void start_backward() { d_in_.zero(), d_out_.zero(), d_bias_.zero(); }
@@ -35,7 +35,7 @@ class FeedForward {
   void backward(const float* parameters, int panels, float* dR) {
     const int d = s_.dim, w = s_.width;
     contract<Sums::partial>(d, w, panels, rows(dR, d), rows(neurons_, w), {d_out_, static_cast<long>(w) * W, W});
-    multiply<false>(w, d, panels, {parameters + s_.mlp_out, 1, w}, rows(dR, d), rows(neurons_, w));
+    multiply<false>(w, d, panels, {parameters + at_.mlp_out, 1, w}, rows(dR, d), rows(neurons_, w));
     for (int v = 0; v < panels; v++)
       for (int m = 0; m < w; m++) {
         const long i = (static_cast<long>(v) * w + m) * W;
@@ -44,14 +44,14 @@ class FeedForward {
         store(d_bias_ + m * W, load(d_bias_ + m * W) + slope);
       }
     contract<Sums::partial>(w, d, panels, rows(neurons_, w), rows(input_, d), {d_in_, static_cast<long>(d) * W, W});
-    multiply<true>(d, w, panels, {parameters + s_.mlp_in, 1, d}, rows(neurons_, w), rows(dR, d));
+    multiply<true>(d, w, panels, {parameters + at_.mlp_in, 1, d}, rows(neurons_, w), rows(dR, d));
   }
 
   void finish(float* g) const {
     const long size = static_cast<long>(s_.width) * s_.dim;
-    for (long i = 0; i < size; i++) g[s_.mlp_in + i] = sum_lanes(load(d_in_ + i * W));
-    for (long i = 0; i < size; i++) g[s_.mlp_out + i] = sum_lanes(load(d_out_ + i * W));
-    for (long i = 0; i < s_.width; i++) g[s_.mlp_bias + i] = sum_lanes(load(d_bias_ + i * W));
+    for (long i = 0; i < size; i++) g[at_.mlp_in + i] = sum_lanes(load(d_in_ + i * W));
+    for (long i = 0; i < size; i++) g[at_.mlp_out + i] = sum_lanes(load(d_out_ + i * W));
+    for (long i = 0; i < s_.width; i++) g[at_.mlp_bias + i] = sum_lanes(load(d_bias_ + i * W));
   }
 
  private:
@@ -75,6 +75,7 @@ class FeedForward {
   }
 
   const Shape& s_;
+  const Layer& at_;
   Floats before_, neurons_, input_, d_in_, d_out_, d_bias_;
 };
 

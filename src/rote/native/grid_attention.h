@@ -52,20 +52,20 @@ class GridAttention {
   void prepare(const float* parameters) {
     const int N = s_.vocab, d = s_.dim, H = s_.heads, r = s_.rank, k = s_.head_dim, inner = s_.inner;
     output_.forward(parameters);
-    const float *E = parameters + s_.tokens, *P = parameters + s_.positions;
+    const float *E = parameters + s_.tokens, *P = parameters + s_.layers[0].positions;
     for (int n = 0; n < N; n++)
       for (int x = 0; x < d; x++) at(embedded_, d, x, n) = E[static_cast<long>(n) * d + x];
     if (s_.compressed)
-      multiply<false>(inner, d, columns_, {parameters + s_.compress, d, 1}, panels_of(embedded_, d), panels_of(read_, inner));
+      multiply<false>(inner, d, columns_, {parameters + s_.layers[0].compress, d, 1}, panels_of(embedded_, d), panels_of(read_, inner));
     else
       std::memcpy(read_, embedded_, sizeof(float) * embedded_.size());
     for (int x = 0; x < inner; x++) {
       at(read_, inner, x, N) = P[x];
       at(read_, inner, x, N + 1) = P[inner + x];
     }
-    multiply<false>(H * r, inner, columns_, {parameters + s_.query, inner, 1}, panels_of(read_, inner), panels_of(query_, H * r));
-    multiply<false>(H * r, inner, columns_, {parameters + s_.key, inner, 1}, panels_of(read_, inner), panels_of(key_, H * r));
-    multiply<false>(H * k, inner, columns_, {parameters + s_.value, inner, 1}, panels_of(read_, inner), panels_of(value_, H * k));
+    multiply<false>(H * r, inner, columns_, {parameters + s_.layers[0].query, inner, 1}, panels_of(read_, inner), panels_of(query_, H * r));
+    multiply<false>(H * r, inner, columns_, {parameters + s_.layers[0].key, inner, 1}, panels_of(read_, inner), panels_of(key_, H * r));
+    multiply<false>(H * k, inner, columns_, {parameters + s_.layers[0].value, inner, 1}, panels_of(read_, inner), panels_of(value_, H * k));
     for (int h = 0; h < H; h++)
       multiply<false>(d, k, columns_, {output_.matrix + static_cast<long>(h) * d * k, k, 1},
                       {value_ + h * k * W, W, static_cast<long>(H) * k * W}, {written_ + h * d * W, W, static_cast<long>(H) * d * W});
@@ -200,13 +200,13 @@ class GridAttention {
     }
     output_.backward(parameters, g);
     const Rows read = panels_of(read_, inner), d_read = panels_of(d_read_, inner);
-    contract<Sums::set>(H * r, inner, columns_, panels_of(d_query_, H * r), read, {g + s_.query, inner, 1});
-    contract<Sums::set>(H * r, inner, columns_, panels_of(d_key_, H * r), read, {g + s_.key, inner, 1});
-    contract<Sums::set>(H * k, inner, columns_, panels_of(d_value_, H * k), read, {g + s_.value, inner, 1});
-    multiply<false>(inner, H * r, columns_, {parameters + s_.query, 1, inner}, panels_of(d_query_, H * r), d_read);
-    multiply<true>(inner, H * r, columns_, {parameters + s_.key, 1, inner}, panels_of(d_key_, H * r), d_read);
-    multiply<true>(inner, H * k, columns_, {parameters + s_.value, 1, inner}, panels_of(d_value_, H * k), d_read);
-    float* gP = g + s_.positions;
+    contract<Sums::set>(H * r, inner, columns_, panels_of(d_query_, H * r), read, {g + s_.layers[0].query, inner, 1});
+    contract<Sums::set>(H * r, inner, columns_, panels_of(d_key_, H * r), read, {g + s_.layers[0].key, inner, 1});
+    contract<Sums::set>(H * k, inner, columns_, panels_of(d_value_, H * k), read, {g + s_.layers[0].value, inner, 1});
+    multiply<false>(inner, H * r, columns_, {parameters + s_.layers[0].query, 1, inner}, panels_of(d_query_, H * r), d_read);
+    multiply<true>(inner, H * r, columns_, {parameters + s_.layers[0].key, 1, inner}, panels_of(d_key_, H * r), d_read);
+    multiply<true>(inner, H * k, columns_, {parameters + s_.layers[0].value, 1, inner}, panels_of(d_value_, H * k), d_read);
+    float* gP = g + s_.layers[0].positions;
     for (int x = 0; x < inner; x++)
       for (int s = 0; s < 2; s++) {
         gP[s * inner + x] = at(d_read_, inner, x, N + s);
@@ -214,8 +214,8 @@ class GridAttention {
       }
     const float* d_stream = d_read_;
     if (s_.compressed) {
-      contract<Sums::set>(inner, d, columns_, d_read, panels_of(embedded_, d), {g + s_.compress, d, 1});
-      multiply<false>(d, inner, columns_, {parameters + s_.compress, 1, d}, d_read, panels_of(d_embedded_, d));
+      contract<Sums::set>(inner, d, columns_, d_read, panels_of(embedded_, d), {g + s_.layers[0].compress, d, 1});
+      multiply<false>(d, inner, columns_, {parameters + s_.layers[0].compress, 1, d}, d_read, panels_of(d_embedded_, d));
       d_stream = d_embedded_;
     } else {
       for (int x = 0; x < d; x++)

@@ -19,7 +19,7 @@ bool runs(int lanes) {
 
 extern "C" {
 
-int rote_interface() { return 1; }
+int rote_interface() { return 2; }
 
 int rote_lanes() {
   for (int lanes : {16, 8})

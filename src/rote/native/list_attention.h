@@ -42,9 +42,9 @@ class ListAttention {
     const int N = s_.vocab, S = s_.context, d = s_.dim, r = s_.rank, k = s_.head_dim, inner = s_.inner;
     parameters_ = parameters;
     output_.forward(parameters);
-    const float *E = parameters + s_.tokens, *P = parameters + s_.positions;
+    const float *E = parameters + s_.tokens, *P = parameters + s_.layers[0].positions;
     if (s_.compressed) {
-      const float* C = parameters + s_.compress;
+      const float* C = parameters + s_.layers[0].compress;
       for (int n = 0; n < N; n++)
         for (int y = 0; y < inner; y++) {
           float total = 0;
@@ -55,9 +55,9 @@ class ListAttention {
       std::memcpy(read_, E, sizeof(float) * N * d);
     }
     std::memcpy(read_ + static_cast<long>(N) * inner, P, sizeof(float) * S * inner);
-    pack(parameters + s_.query, r, s_.scale, pack_query_);
-    pack(parameters + s_.key, r, 1.f, pack_key_);
-    pack(parameters + s_.value, k, 1.f, pack_value_);
+    pack(parameters + s_.layers[0].query, r, s_.scale, pack_query_);
+    pack(parameters + s_.layers[0].key, r, 1.f, pack_key_);
+    pack(parameters + s_.layers[0].value, k, 1.f, pack_value_);
     for (int h = 0; h < s_.heads; h++)
       for (int i = 0; i < d * k; i++) pack_output_[i * lanes_ + h] = output_.matrix[static_cast<long>(h) * d * k + i];
     project(pack_query_, r, query_);
@@ -79,7 +79,7 @@ class ListAttention {
       scores(tokens, share);
       softmax(share);
       const float* embedded = parameters_ + s_.tokens + static_cast<long>(tokens[S - 1]) * d;
-      const float* position = parameters_ + s_.positions + static_cast<long>(S - 1) * d;
+      const float* position = parameters_ + s_.layers[0].positions + static_cast<long>(S - 1) * d;
       for (int x = 0; x < d; x++) {
         V sum = V{};
         for (int s = 0; s < S; s++) {
@@ -153,10 +153,10 @@ class ListAttention {
       for (int i = 0; i < d * k; i++) output_.gradient[static_cast<long>(h) * d * k + i] = d_pack_[i * lanes_ + h];
     output_.backward(parameters, g);
     d_read_.zero();
-    unproject(d_query_, pack_query_, r, s_.scale, g + s_.query);
-    unproject(d_key_, pack_key_, r, 1.f, g + s_.key);
-    unproject(d_value_, pack_value_, k, 1.f, g + s_.value);
-    float *gE = g + s_.tokens, *gP = g + s_.positions;
+    unproject(d_query_, pack_query_, r, s_.scale, g + s_.layers[0].query);
+    unproject(d_key_, pack_key_, r, 1.f, g + s_.layers[0].key);
+    unproject(d_value_, pack_value_, k, 1.f, g + s_.layers[0].value);
+    float *gE = g + s_.tokens, *gP = g + s_.layers[0].positions;
     std::memcpy(gP, d_read_ + static_cast<long>(N) * inner, sizeof(float) * S * inner);
     std::memcpy(gE, d_stream_, sizeof(float) * N * d);
     if (!s_.compressed) {
@@ -167,8 +167,8 @@ class ListAttention {
         }
       return;
     }
-    const float *C = parameters + s_.compress, *E = parameters + s_.tokens;
-    float* gC = g + s_.compress;
+    const float *C = parameters + s_.layers[0].compress, *E = parameters + s_.tokens;
+    float* gC = g + s_.layers[0].compress;
     std::memset(gC, 0, sizeof(float) * inner * d);
     for (int n = 0; n < N; n++)
       for (int y = 0; y < inner; y++) {

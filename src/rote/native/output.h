@@ -12,12 +12,12 @@ class EffectiveOutput {
   }
 
   void forward(const float* parameters) {
-    const float* O = parameters + s_.output;
+    const float* O = parameters + s_.layers[0].output;
     if (!s_.compressed) {
       matrix = O;
       return;
     }
-    const float* D = parameters + s_.decompress;
+    const float* D = parameters + s_.layers[0].decompress;
     const int d = s_.dim, k = s_.head_dim, inner = s_.inner;
     folded_.zero();
     for (int h = 0; h < s_.heads; h++)
@@ -36,11 +36,11 @@ class EffectiveOutput {
   void backward(const float* parameters, float* g) const {
     const int d = s_.dim, k = s_.head_dim, inner = s_.inner;
     if (!s_.compressed) {
-      std::memcpy(g + s_.output, static_cast<const float*>(gradient), sizeof(float) * s_.heads * d * k);
+      std::memcpy(g + s_.layers[0].output, static_cast<const float*>(gradient), sizeof(float) * s_.heads * d * k);
       return;
     }
-    const float *O = parameters + s_.output, *D = parameters + s_.decompress;
-    float *gO = g + s_.output, *gD = g + s_.decompress;
+    const float *O = parameters + s_.layers[0].output, *D = parameters + s_.layers[0].decompress;
+    float *gO = g + s_.layers[0].output, *gD = g + s_.layers[0].decompress;
     std::memset(gO, 0, sizeof(float) * s_.heads * inner * k);
     std::memset(gD, 0, sizeof(float) * d * inner);
     for (int h = 0; h < s_.heads; h++)

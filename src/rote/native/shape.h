@@ -1,37 +1,59 @@
-// Sizes of a one-layer model and where its tensors lie in the vector of parameters (the order of Spec.shapes()).
+// Sizes of a model and where its tensors lie in the vector of parameters (the order of Spec.shapes()).
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <vector>
+
+namespace ROTE_ISA {
+
+// Offsets of one layer's tensors; -1 where a layer has none.
+struct Layer {
+  long compress = -1, positions = -1, decompress = -1, query = -1, key = -1, value = -1, output = -1;
+  long mlp_in = -1, mlp_bias = -1, mlp_out = -1;
+};
 
 struct Shape {
-  int vocab, context, dim, rank, head_dim, heads, width;  // width: neurons of the MLP, or -1 for none
+  int vocab, context, dim, rank, head_dim, heads, width;  // width: neurons of an MLP, 0 for none
   bool compressed, scaled, gelu;
-  int inner;
+  int inner;  // what heads read and write: dim, or head_dim behind a shared compression
   float scale;
-  long tokens, positions, compress, decompress, query, key, value, output, mlp_in, mlp_bias, mlp_out, unembed, size;
+  long tokens, unembed, size;
+  std::vector<Layer> layers;
 
   explicit Shape(const int32_t* n)
       : vocab(n[0]), context(n[1]), dim(n[2]), rank(n[3]), head_dim(n[4]), heads(n[5]), width(n[6]),
-        compressed(n[7] != 0), scaled(n[8] != 0), gelu(n[9] != 0) {
+        compressed(n[7] != 0), scaled(n[8] != 0), gelu(n[9] != 0), layers(n[10]) {
+    const bool positions_every_layer = n[11] != 0;
     inner = compressed ? head_dim : dim;
     scale = scaled ? 1.f / std::sqrt(static_cast<float>(head_dim)) : 1.f;
     long at = 0;
     auto take = [&at](long count) { long here = at; at += count; return here; };
-    const long d = dim, H = heads;
+    const long d = dim, H = heads, w = width, S = context;
     tokens = take(vocab * d);
-    compress = decompress = 0;
-    if (compressed) compress = take(inner * d);
-    positions = take(static_cast<long>(context) * inner);
-    if (compressed) decompress = take(d * inner);
-    query = take(H * rank * inner);
-    key = take(H * rank * inner);
-    value = take(H * head_dim * inner);
-    output = take(H * inner * head_dim);
-    const long w = width > 0 ? width : 0;
-    mlp_in = take(w * d);
-    mlp_bias = take(w);
-    mlp_out = take(d * w);
+    if (!compressed) layers[0].positions = take(S * d);
+    for (size_t l = 0; l < layers.size(); l++) {
+      Layer& layer = layers[l];
+      if (compressed) {
+        layer.compress = take(inner * d);
+        layer.positions = take(S * inner);
+        layer.decompress = take(d * inner);
+      } else if (positions_every_layer && l > 0) {
+        layer.positions = take(S * d);
+      }
+      layer.query = take(H * rank * inner);
+      layer.key = take(H * rank * inner);
+      layer.value = take(H * head_dim * inner);
+      layer.output = take(H * inner * head_dim);
+    }
+    if (w > 0)
+      for (Layer& layer : layers) {
+        layer.mlp_in = take(w * d);
+        layer.mlp_bias = take(w);
+        layer.mlp_out = take(d * w);
+      }
     unembed = take(vocab * d);
     size = at;
   }
 };
+
+}  // namespace ROTE_ISA

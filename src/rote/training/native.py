@@ -1,4 +1,4 @@
-"""The native engine: a one-layer model per call, its forward pass, gradient and Adam fused, in the widest vectors here.
+"""The native engine: one model per call, forward pass, gradient and Adam fused, in the widest vectors there are.
 
 Calls release the interpreter's lock, so that threads train one model each.
 """
@@ -19,7 +19,7 @@ from rote.training.objective import AdamSettings, AdamState
 from rote.training.problem import Problem
 from rote.training.stacked import attention_of
 
-INTERFACE = 1
+INTERFACE = 2
 LAYOUTS = {"auto": 0, "grid": 1, "list": 2}
 
 
@@ -55,25 +55,21 @@ def lanes() -> list[int]:
     return [] if loaded is None else [width for width in (16, 8, 4) if loaded.rote_runs(width)]
 
 
-def serves(spec: Trainable, required: bool = False) -> bool:
-    """Whether the native engine trains this specification here; an error if it is `required` and cannot."""
-    one_layer = attention_of(spec).layers == 1
-    if one_layer and library() is not None:
+def available(required: bool = False) -> bool:
+    """Whether the native engine runs here; an error if it is `required` and does not, a warning otherwise."""
+    if library() is not None:
         return True
     if required:
         raise InputError(
-            "engine: the native engine trains models of one layer; use --engine torch"
-            if not one_layer
-            else "engine: the native engine is not built here; install rote where there is a C++ compiler, "
+            "engine: the native engine is not built here; install rote where there is a C++ compiler, "
             "or use --engine torch"
         )
-    if one_layer:
-        warnings.warn(
-            "the native engine is not built here: training runs on the torch engine, several times slower "
-            "(install rote where there is a C++ compiler to have it built)",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    warnings.warn(
+        "the native engine is not built here: training runs on the torch engine, several times slower "
+        "(install rote where there is a C++ compiler to have it built)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
     return False
 
 
@@ -99,10 +95,12 @@ class NativeObjective:
                 attention.rank,
                 spec.head_dim,
                 spec.heads,
-                spec.width if isinstance(spec, MlpTransformer) else -1,
+                spec.width if isinstance(spec, MlpTransformer) else 0,
                 attention.compressed,
                 spec.scale_scores,
                 isinstance(spec, MlpTransformer) and spec.activation == "gelu",
+                spec.layers,
+                spec.positions_every_layer,
             ],
             dtype=np.int32,
         )

@@ -70,7 +70,7 @@ def run_trials(
 ) -> Iterator[tuple[Trial, Trained]]:
     """Train every trial; each is given back with its result as soon as it ends, in no particular order.
 
-    `engine` auto takes the native engine where it can (one layer, on a processor), else the stacked torch engine.
+    `engine` auto takes the native engine where it was built and `device` is the processor, else the torch engine.
     `memory` is the number of bytes that may be used; what is free, when absent. All trials are checked before the
     first one runs.
     """
@@ -83,6 +83,7 @@ def run_trials(
 
 
 def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | None) -> list[_Job]:
+    fused = engine != "torch" and device == "cpu" and native.available(required=engine == "native")
     problems_of: dict[int, Problem] = {}
     jobs: list[_Job] = []
     for trial in trials:
@@ -91,7 +92,6 @@ def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | No
             problems_of[id(trial.task)] = Problem.of(trial.task)
         problem = problems_of[id(trial.task)]
         _must_match(spec, problem)
-        fused = engine != "torch" and device == "cpu" and native.serves(spec, required=engine == "native")
         refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
         if not fused and jobs and _stackable(jobs[-1], trial, memory):
             jobs[-1].trials.append(trial)
