@@ -61,7 +61,7 @@ def test_heads_are_chosen_and_grow_when_too_few():
     assert estimate(task.shape, spec) >= 900
     assert build(task, "rote.readout").certificate.stored == 900
     # Without enough steps the first size fails; more heads make it easier.
-    grown = build(task, "rote.readout", dim=10, steps=60, growths=8)
+    grown = build(task, "rote.readout", dim=10, steps=30, growths=12)
     assert grown.certificate.conditions["growths"] > 0
     assert grown.model.spec.heads > readout_spec(task.shape, dim=10).heads
 

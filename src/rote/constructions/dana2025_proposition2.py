@@ -49,7 +49,7 @@ def exact_encoder(truth: Float[Tensor, "contexts vocab"], dim: int, floor: float
 def _build(request: Request) -> Draft:
     refuse_attention_sizes(request)
     task = distributions_of(request)
-    dim = request.dim or max(1, task.vocab - 1)
+    dim = max(1, task.vocab - 1) if request.dim is None else request.dim
     if dim < task.vocab - 1:
         raise InputError(
             f"dim: {dim} is below vocab - 1 = {task.vocab - 1}; Proposition 2 needs that much, and below it some "

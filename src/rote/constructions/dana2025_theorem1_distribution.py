@@ -31,12 +31,12 @@ from rote.constructions.output_fits import (
     weighted_output,
 )
 from rote.constructions.random_attention import heads_score_std
-from rote.constructions.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of
+from rote.constructions.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of, positive_dim
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import DistributionTask
-from rote.theory.sizes import theorem1_spec
+from rote.theory.sizes import theorem1_spec, widest_head
 
 CLOSE = 1e-6
 """Nats: a draw that comes this near to what float64 reached needs no other."""
@@ -72,12 +72,13 @@ def covering(prior: np.ndarray, epsilon: float) -> int:
 
 def distribution_spec(task: DistributionTask, request: Request) -> AttentionOnly:
     """Sizes: given heads are taken as they are; otherwise the fewest that meet T_eps contexts exactly."""
-    dim = request.dim or max(min(DEFAULT_DIM, max(1, task.vocab - 1)), request.head_dim or 0)
+    default = max(min(DEFAULT_DIM, max(1, task.vocab - 1)), request.head_dim or 0)
+    dim = default if request.dim is None else positive_dim(request.dim)
     facts = covering(task.prior, request.options.epsilon)
     shape = task.shape.model_copy(update={"associations": facts})
     if request.heads is None:
         return theorem1_spec(shape, dim, request.head_dim)
-    head_dim = request.head_dim or min(dim, max(1, shape.key_tokens - 1))
+    head_dim = min(dim, widest_head(shape)) if request.head_dim is None else request.head_dim
     return AttentionOnly(vocab=task.vocab, context=task.context, dim=dim, head_dim=head_dim, heads=request.heads)
 
 

@@ -24,6 +24,9 @@ from rote.progress import SILENT, Progress
 ROUND_STEPS = 100
 """L-BFGS steps between looks at whether missed facts still grow fewer; forgetting its memory then does no harm."""
 
+WORKING_FLOATS = 2**22
+"""Logits held at once: 16 MiB in float32, so that many facts with many answers fit, and fit the cache."""
+
 START_SCALE = 5.0
 """Least-squares fit to the answer codes, times this: large enough for cross-entropy to see who is wrong."""
 
@@ -80,7 +83,6 @@ class _Objective:
     def __init__(self, white: Whitened, answers: Tensor, shape: tuple[int, int], accept: Accept) -> None:
         self.white, self.answers, self.accept = white, answers, accept
         self.classes, self.dim = shape
-        self.rows = torch.arange(len(answers))
         self.evaluations, self.missed = 0, len(answers) + 1
         self.best: Tensor | None = None
         self._wait = 0
@@ -103,19 +105,26 @@ class _Objective:
         self.evaluations += 1
         point = torch.from_numpy(given)
         B, U = self.split(point.to(self.columns.dtype))
+        facts, step = len(self.answers), max(1, WORKING_FLOATS // self.classes)
         stream = self.columns @ B
-        logits = stream @ U.T
-        self._look(point, logits)
-        normal = logits.logsumexp(1)
-        value = float((normal - logits[self.rows, self.answers]).double().mean())
-        residual = logits.sub_(normal[:, None]).exp_()
-        residual[self.rows, self.answers] -= 1
-        residual /= len(self.answers)
-        gradient = torch.cat([(self.transposed @ (residual @ U)).flatten(), (residual.T @ stream).flatten()])
-        return value, gradient.double().numpy()
+        pulled, slope = torch.empty_like(stream), torch.zeros_like(U)
+        loss, missed = 0.0, 0
+        for start in range(0, facts, step):
+            rows = slice(start, min(start + step, facts))
+            place, answers = torch.arange(rows.stop - start), self.answers[rows]
+            logits = stream[rows] @ U.T
+            missed += int(logits.argmax(1).ne(answers).sum())
+            normal = logits.logsumexp(1)
+            loss += float((normal - logits[place, answers]).double().sum())
+            residual = logits.sub_(normal[:, None]).exp_()
+            residual[place, answers] -= 1
+            pulled[rows] = residual @ U
+            slope += residual.T @ stream[rows]
+        self._look(point, missed)
+        gradient = torch.cat([(self.transposed @ pulled).flatten(), slope.flatten()])
+        return loss / facts, gradient.double().numpy() / facts
 
-    def _look(self, point: Tensor, logits: Tensor) -> None:
-        missed = int(logits.argmax(1).ne(self.answers).sum())
+    def _look(self, point: Tensor, missed: int) -> None:
         if missed < self.missed or missed == 0:
             self.missed, self.best = missed, point.clone()
         self._wait -= 1

@@ -66,8 +66,8 @@ def readout_spec(
     shape: TaskShape, dim: int | None = None, head_dim: int | None = None, heads: int | None = None
 ) -> AttentionOnly:
     """Sizes for a task: dim 20 unless given, and the fewest heads whose estimate, loaded to 80 %, covers the facts."""
-    chosen = dim or max(COMFORTABLE_DIM, head_dim or 0)
-    width = head_dim or min(chosen, widest_head(shape))
+    chosen = max(COMFORTABLE_DIM, head_dim or 0) if dim is None else dim
+    width = min(chosen, widest_head(shape)) if head_dim is None else head_dim
 
     def at(number: int) -> AttentionOnly:
         return AttentionOnly(vocab=shape.vocab, context=shape.context, dim=chosen, head_dim=width, heads=number)

@@ -58,10 +58,18 @@ def distributions_of(request: Request) -> DistributionTask:
     return request.task
 
 
+def positive_dim(dim: int) -> int:
+    if dim < 1:
+        raise InputError(f"dim: {dim} is below 1; an encoder needs at least one dimension")
+    return dim
+
+
 def chosen_dim(request: Request) -> int:
     """The embedding dimension asked for, or the default."""
     refuse_attention_sizes(request)
-    return request.dim or min(DEFAULT_DIM, max(1, distributions_of(request).vocab - 1))
+    if request.dim is not None:
+        return positive_dim(request.dim)
+    return min(DEFAULT_DIM, max(1, distributions_of(request).vocab - 1))
 
 
 def refuse_attention_sizes(request: Request) -> None:
