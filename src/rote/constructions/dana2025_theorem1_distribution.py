@@ -30,7 +30,6 @@ from rote.constructions.output_fits import (
     paper_output,
     weighted_output,
 )
-from rote.constructions.random_attention import heads_score_std
 from rote.constructions.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of, positive_dim
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
@@ -40,6 +39,9 @@ from rote.theory.sizes import theorem1_spec, widest_head
 
 CLOSE = 1e-6
 """Nats: a draw that comes this near to what float64 reached needs no other."""
+
+SHARPNESS = 1.6
+"""Scores of 1.6 sqrt(heads), within 2 and 30: sharp enough to keep heads apart, not so sharp that none looks back."""
 
 LARGEST_BOUND = 4000
 """Contexts up to which the paper's bound is evaluated: it takes a singular value decomposition of the features."""
@@ -128,7 +130,7 @@ def _attempt(
     task: DistributionTask, spec: AttentionOnly, encoder: Encoder, request: Request, generator: torch.Generator
 ) -> tuple[Model, dict[str, Any]]:
     options = request.options
-    score_std = options.score_std or heads_score_std(spec.heads)
+    score_std = options.score_std or min(30.0, max(2.0, SHARPNESS * spec.heads**0.5))
     setting = Setting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
     truth, prior = truth_and_prior(task)
     problem = Problem(setting.features, encoder, truth, prior)
