@@ -20,6 +20,9 @@ TRIES, GROWTH, SHRINK = 32, 1.2, 0.5
 """Draws of a code before its range grows, by how much it grows, and where the next code's range starts. Twice the
 draws would save about a quarter of a bit of the sums, at four times the time."""
 
+SUM_BITS = 42
+"""Sums are compared within intervals of rows; both share a 64-bit number."""
+
 FEW_HOLDERS = 64
 """Tokens that so few rows hold take the first code that is free."""
 
@@ -48,6 +51,8 @@ def sequence_codes(sequences: np.ndarray, seed: int = 0, progress: Progress = SI
         # One sequence: any code will do, and a memorizer needs a key.
         return Codes(tokens[:1], np.ones(1, dtype=np.int64), (numbers == 0).sum(1).astype(np.int64))
     codes, sums = _draw_codes(_descending_ranks(numbers, chosen), len(chosen), seed, progress)
+    if len(np.unique(sums)) < len(sums) or sums.max() >= 1 << SUM_BITS:
+        raise InputError(f"sequences: {len(sums)} are too many for sums of {SUM_BITS} bits")
     order = np.argsort(tokens[chosen])
     return Codes(tokens[chosen][order], codes[order], sums)
 
@@ -182,7 +187,7 @@ def _draw(
     inside = place < len(rows)
     inside[inside] &= rows[place[inside]] == holders[inside]
     count[place[inside]] = times[inside]
-    base = interval << 42 | sums[rows]
+    base = interval << SUM_BITS | sums[rows]
     taken, moving = np.sort(base[count == 0]), count > 0
     base, count = base[moving], count[moving]
     if len(base) <= FEW_HOLDERS:

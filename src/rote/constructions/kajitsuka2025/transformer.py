@@ -146,6 +146,8 @@ def _second(
     ids = codes.of(facts.attended).sum(1)
     tokens = facts.attended[:, -1] if facts.asked else np.zeros_like(ids)
     token_bits = int(tokens.max()).bit_length()
+    if int(ids.max() + 1).bit_length() + token_bits > 62:
+        raise WordsTooLong(f"ids and tokens of {token_bits} bits together exceed 62 bits; use fewer distinct tokens")
     keys, labels = _distinct((ids + 1 << token_bits) + tokens, facts.labels)
     builder = Builder(("x", "token") if facts.asked else ("x",))
     if mixing == "softmax" and facts.length & (facts.length - 1):
