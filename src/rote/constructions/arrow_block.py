@@ -5,7 +5,6 @@ P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from rote.constructions.features import Differences
 from rote.constructions.gated_heads import draw_gated_heads
-from rote.constructions.random_attention import Heads
+from rote.constructions.random_attention import Heads, ScoreSize
 from rote.constructions.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
@@ -67,7 +66,7 @@ class Block:
 def draw_block(
     rows: Integer[Tensor, " rows"],
     code: Float[Tensor, " gate"],
-    score_size: Callable[[int], float],
+    score_size: ScoreSize,
     differences: Differences,
     width: int,
     spec: AttentionOnly,
@@ -84,7 +83,7 @@ def draw_block(
         return empty
     best = empty
     for _ in range(block_draws(len(rows))):
-        heads = draw_gated_heads(count, code, spec, score_size(count), differences, generator, rows)
+        heads = draw_gated_heads(count, code, spec, score_size.gated(count), differences, generator, rows)
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
         block = _factorise(rows, heads, features, generator)

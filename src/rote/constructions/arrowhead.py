@@ -13,7 +13,6 @@ whole. An ill-conditioned border means another draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -22,7 +21,7 @@ from torch import Tensor
 from rote.constructions.arrow_block import draw_block
 from rote.constructions.features import Differences
 from rote.constructions.gated_heads import draw_gated_embeddings, group_last_tokens
-from rote.constructions.random_attention import Heads
+from rote.constructions.random_attention import Heads, ScoreSize
 from rote.constructions.skip_gauge import SkipBasis
 from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.threshold_heads import draw_threshold_heads
@@ -58,7 +57,7 @@ def arrowhead_attempt(
     task: AssociationTask,
     spec: AttentionOnly,
     dtype: torch.dtype,
-    score_size: Callable[[int], float],
+    score_size: ScoreSize,
     right_hand_sides: int,
     generator: torch.Generator,
     progress: Progress,
@@ -81,7 +80,7 @@ def arrowhead_attempt(
     clock.lap("blocks")
 
     gated = sum(len(block.square) for block in blocks) // width
-    score_std = score_size(spec.heads - gated)
+    score_std = score_size.plain(spec.heads - gated)
     generic = draw_threshold_heads(spec.heads - gated, spec, score_std, differences, generator)
     border_rows = task.facts - gated * width
     columns = usable_columns(border_rows, skip.columns + len(generic) * width)

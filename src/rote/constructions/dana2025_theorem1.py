@@ -8,7 +8,6 @@ built model is run on every fact; a draw that misses one is drawn again, and one
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
@@ -17,7 +16,7 @@ from pydantic import Field
 from rote.constructions.arrowhead import arrowhead_attempt, arrowhead_refusal
 from rote.constructions.construction import Construction, Draft, Options, Request, register
 from rote.constructions.dense import dense_attempt
-from rote.constructions.random_attention import heads_score_std
+from rote.constructions.random_attention import ScoreSize
 from rote.errors import CheckFailed, InputError
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
@@ -25,11 +24,10 @@ from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask, Task
 from rote.theory.sizes import theorem1_spec
 
-ScoreSize = Callable[[int], float]
-
-DENSE_FACTS = 10_000
+DENSE_FACTS = 2_500
 MOST_DENSE_FACTS = 25_000
-"""Above the first the arrowhead is preferred; above the second a dense solve is no longer offered by itself."""
+"""Above the first the arrowhead is preferred, where it can be used: it is faster from about there on, and better
+conditioned. Above the second a dense solve is not chosen any more."""
 
 
 class Theorem1Options(Options):
@@ -71,18 +69,13 @@ def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
 
 
 def score_sizes(options: Theorem1Options) -> list[ScoreSize]:
-    """For each draw, the scores' standard deviation given a number of heads: the one asked for, or the usual one and
-    others around it."""
-    if options.score_std is not None:
-        given = options.score_std
-        return [lambda heads: given] * (options.redraws + 1)
-    around = (1.0, 2.0, 0.5, 3.0)
-    factors = [around[draw % len(around)] for draw in range(options.redraws + 1)]
-    return [lambda heads, factor=factor: heads_score_std(heads) * factor for factor in factors]
+    """For each draw: the one asked for, or the usual one and others around it."""
+    around = (1.0, 0.5, 2.0, 0.7)
+    return [ScoreSize(options.score_std, around[draw % len(around)]) for draw in range(options.redraws + 1)]
 
 
 def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str:
-    """Dense while its memory, about 12 facts^2 bytes, is modest; the arrowhead beyond, where it can be used."""
+    """Dense for few facts; the arrowhead beyond, where it can be used."""
     refusal = arrowhead_refusal(task, spec)
     if asked == "arrowhead" and refusal:
         raise InputError(f"solve arrowhead: {refusal}")

@@ -6,14 +6,13 @@ Memory is about 12 facts^2 bytes (features in float64, factors in float32), time
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from rote.constructions.features import Differences
-from rote.constructions.random_attention import Embeddings, Heads, draw_embeddings, draw_heads
+from rote.constructions.random_attention import Embeddings, Heads, ScoreSize, draw_embeddings, draw_heads
 from rote.constructions.skip_gauge import SkipBasis
 from rote.constructions.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
@@ -30,14 +29,14 @@ def dense_attempt(
     task: AssociationTask,
     spec: AttentionOnly,
     dtype: torch.dtype,
-    score_size: Callable[[int], float],
+    score_size: ScoreSize,
     right_hand_sides: int,
     generator: torch.Generator,
     progress: Progress,
 ) -> Attempt:
     """Draw attention, solve for every fact, fold the skip connection in."""
     clock = Clock()
-    score_std = score_size(spec.heads)
+    score_std = score_size.plain(spec.heads)
     contexts = torch.from_numpy(task.contexts).long()
     embeddings, differences, heads = _draw(task, contexts, spec, dtype, score_std, generator)
     skip = SkipBasis(differences.last_tokens)

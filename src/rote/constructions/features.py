@@ -13,8 +13,8 @@ from torch import Tensor
 from rote.constructions.random_attention import Embeddings, Heads
 from rote.progress import SILENT, Progress
 
-WORKING_FLOATS = 2**22
-"""Numbers in flight per tensor: 32 MiB, so that the passes over one chunk stay near the cache."""
+WORKING_FLOATS = 2**20
+"""Numbers in flight per tensor: 8 MiB, so that the passes over one chunk stay near the cache."""
 
 
 class Differences:
@@ -62,7 +62,7 @@ class Differences:
             for first in range(0, len(heads), head_step):
                 some = slice(first, min(first + head_step, len(heads)))
                 part = heads.some(some)
-                value = part.value[:, :width].double().transpose(1, 2)
+                value = part.value[:, :width].double()
                 # The key map is folded into the query, once per last token.
                 asked = torch.einsum("ud,hrd->uhr", last_tokens, part.query.double())
                 asked = torch.einsum("uhr,hrd->uhd", asked, part.key.double())
@@ -71,8 +71,7 @@ class Differences:
                     span = slice(start, min(start + fact_step, facts))
                     difference = before[span]
                     scores = asked[place[span]] @ difference.transpose(1, 2)
-                    mixed = attend(scores) @ difference
-                    columns[span] = (mixed.transpose(0, 1) @ value).transpose(0, 1)
+                    columns[span] = _values(attend(scores), difference, value)
                     stage.advance((span.stop - span.start) * len(part))
 
 
@@ -83,3 +82,21 @@ def attend(scores: Float[Tensor, "facts heads earlier"]) -> Float[Tensor, "facts
     largest = scores.amax(-1, keepdim=True).clamp(min=0)
     weights = (scores - largest).exp()
     return weights / (weights.sum(-1, keepdim=True) + (-largest).exp())
+
+
+def _values(
+    attention: Float[Tensor, "facts heads earlier"],
+    difference: Float[Tensor, "facts earlier dim"],
+    value: Float[Tensor, "heads width dim"],
+) -> Float[Tensor, "facts heads width"]:
+    """W_V^h sum_s a^h_s (x_s - x_S): values first where few positions are mixed, since one large product is faster
+    than many small ones."""
+    facts, heads, earlier = attention.shape
+    if earlier > 3:
+        return torch.einsum("thd,hkd->thk", attention @ difference, value)
+    flat = value.flatten(0, 1).T.numpy()
+    found = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
+    for place in range(earlier):
+        each = torch.from_numpy(difference[:, place].contiguous().numpy() @ flat)
+        found.addcmul_(each.view(found.shape), attention[:, :, place, None])
+    return found
