@@ -18,7 +18,7 @@ def sampled(law, noise: float, seed: int = 0, x=X, repeats: int = 5) -> Points:
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0, 3.0])
 def test_an_exponent_is_found_again_and_covered(exponent):
-    fit = fit_law(sampled(lambda x: 0.1 + 2.0 * x**exponent, 0.01), "power", bootstrap=100)
+    fit = fit_law(sampled(lambda x: 0.1 + 2.0 * x**exponent, 0.01), "power", bootstrap=20)
     assert fit.values["exponent"] == pytest.approx(exponent, abs=0.05)
     low, high = fit.profile["exponent"]
     assert low <= exponent <= high
@@ -27,28 +27,28 @@ def test_an_exponent_is_found_again_and_covered(exponent):
 
 def test_profile_intervals_cover_at_their_rate():
     covered = 0
-    for seed in range(40):
+    for seed in range(20):
         fit = fit_law(sampled(lambda x: 0.2 + 0.03 * x, 0.02, seed), "linear", bootstrap=0)
         low, high = fit.profile["b"]
         covered += low <= 0.03 <= high
-    # Binomial(40, .95): fewer than 33 happens once in a thousand such tests.
-    assert covered >= 33
+    # Binomial(20, .95): fewer than 16 happens three times in a thousand such tests.
+    assert covered >= 16
 
 
 def test_the_right_form_wins():
-    assert compare_laws(sampled(lambda x: 0.1 + 0.02 * x, 0.01))[0].law == "linear"
-    best = compare_laws(sampled(lambda x: 0.1 + 0.002 * x**2, 0.01), ("linear", "quadratic"))[0]
+    assert compare_laws(sampled(lambda x: 0.1 + 0.02 * x, 0.01), bootstrap=0)[0].law == "linear"
+    best = compare_laws(sampled(lambda x: 0.1 + 0.002 * x**2, 0.01), ("linear", "quadratic"), bootstrap=0)[0]
     assert best.law == "quadratic"
     saturating = sampled(lambda x: 0.9 * (1 - np.exp(-x / 8)), 0.005)
-    assert compare_laws(saturating, ("linear", "saturating"))[0].law == "saturating"
+    assert compare_laws(saturating, ("linear", "saturating"), bootstrap=0)[0].law == "saturating"
 
 
 def test_saturated_points_do_not_bend_the_fit():
     def full(x):
         return min(1.0, 0.05 * x)
 
-    bent = fit_law(sampled(full, 0.002, x=np.arange(1, 41, 3.0)), "linear")
-    straight = fit_law(sampled(full, 0.002, x=np.arange(1, 41, 3.0)), "linear", saturation=0.95)
+    bent = fit_law(sampled(full, 0.002, x=np.arange(1, 41, 3.0)), "linear", bootstrap=0)
+    straight = fit_law(sampled(full, 0.002, x=np.arange(1, 41, 3.0)), "linear", saturation=0.95, bootstrap=0)
     assert straight.values["b"] == pytest.approx(0.05, rel=0.02)
     assert abs(bent.values["b"] - 0.05) > 0.01
     assert straight.saturated == 7
@@ -62,7 +62,8 @@ def test_a_saturated_point_still_pulls_a_law_that_misses_it():
 
 def test_same_seed_same_intervals():
     points = sampled(lambda x: 0.1 + 0.02 * x, 0.05)
-    assert fit_law(points, "power", seed=3) == fit_law(points, "power", seed=3)
+    first, again = (fit_law(points, "power", seed=3, bootstrap=10) for _ in range(2))
+    assert first.summary() == again.summary()
 
 
 def test_what_cannot_be_fitted_is_refused():

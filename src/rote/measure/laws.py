@@ -180,13 +180,14 @@ def compare_laws(
     laws: Sequence[str] = ("linear", "quadratic", "power"),
     *,
     saturation: float = math.inf,
+    bootstrap: int = 200,
     seed: int = 0,
 ) -> list[Fit]:
     """Every form that the points can carry, best (smallest AICc) first."""
     fits = []
     for law in laws:
         try:
-            fits.append(fit_law(points, law, saturation=saturation, seed=seed))
+            fits.append(fit_law(points, law, saturation=saturation, bootstrap=bootstrap, seed=seed))
         except InputError:
             if law == laws[-1] and not fits:
                 raise
