@@ -90,7 +90,6 @@ class _Objective:
 
     def use(self, dtype: torch.dtype) -> None:
         self.columns = self.white.columns.to(dtype)
-        self.transposed = self.columns.T.contiguous()
 
     def split(self, point: Tensor) -> tuple[Tensor, Tensor]:
         cut = self.white.rank * self.dim
@@ -121,7 +120,7 @@ class _Objective:
             pulled[rows] = residual @ U
             slope += residual.T @ stream[rows]
         self._look(point, missed)
-        gradient = torch.cat([(self.transposed @ pulled).flatten(), slope.flatten()])
+        gradient = torch.cat([(self.columns.T @ pulled).flatten(), slope.flatten()])
         return loss / facts, gradient.double().numpy() / facts
 
     def _look(self, point: Tensor, missed: int) -> None:

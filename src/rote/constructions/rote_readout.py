@@ -39,6 +39,9 @@ SCORE_STDS = (5.0, 10.0, 2.5)
 """Sharp enough to tell contexts apart, not so sharp that a head always looks at the same position: such a head's
 features vanish, and the rank falls below what it should be."""
 
+PATIENCE = {False: 5, True: 1}
+"""Rounds without progress before a fit is given up: more heads are the better remedy where their number is open."""
+
 SAFETY = 4.0
 """Every margin must exceed this many times the largest rounding error of a logit in the saved dtype."""
 
@@ -133,7 +136,10 @@ def _attempt(
         margin, noise = margin_and_noise(exported(solved, unembed), task)
         return margin > SAFETY * noise
 
-    fit = fit_readout(white, place, code, accept, steps=request.options.steps, progress=request.progress)
+    fit = fit_readout(
+        white, place, code, accept,
+        steps=request.options.steps, patience=PATIENCE[request.heads is None], progress=request.progress,
+    )  # fmt: skip
     model = exported(fit.output, fit.unembed)
     margin, noise = margin_and_noise(model, task)
     measured = {
