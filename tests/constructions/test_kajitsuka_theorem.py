@@ -91,9 +91,9 @@ def test_without_snapping_a_length_that_is_no_power_of_two_goes_wrong():
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("storage", ["auto", "faithful", "lean", "hashed"])
 def test_order_counts_in_fact_tables(variant, storage):
-    task = ordered(12, 3, 200)
+    task = ordered(12, 3, 120)
     built = rote.build(task, f"kajitsuka2025.{variant}", storage=storage)
-    assert built.certificate.stored == 200
+    assert built.certificate.stored == 120
     assert built.certificate.min_margin >= 1
     assert built.model.spec.width <= 14
 
@@ -183,21 +183,21 @@ def test_limited_bits_limit_every_parameter(bits):
 
 
 def test_fewer_bits_take_more_parameters():
-    task = multisets(1500, 8, 2)
+    task = multisets(800, 8, 2)
     counts = [
         rote.build(task, "kajitsuka2025.limited_bits", bits=bits, storage="lean", ordered=False).certificate.conditions[
             "nonzeros_after"
         ]
-        for bits in (18, 24, 48)
+        for bits in (17, 24, 48)
     ]
     assert counts[0] > counts[1] >= counts[2]
 
 
 def test_sequence_to_sequence_is_right_at_every_position():
     rng = np.random.default_rng(0)
-    sequences = random_sequences(200, 8, 100) - 1
+    sequences = random_sequences(100, 8, 100) - 1
     # A token that occurs twice in a sequence has one label there.
-    by_token = rng.integers(0, 50, (200, 100))
+    by_token = rng.integers(0, 50, (100, 100))
     labels = np.take_along_axis(by_token, sequences, 1)
     for storage in ("lean", "hashed"):
         model, transformer = sequence_to_sequence(sequences, labels, storage)
@@ -248,10 +248,9 @@ def test_accounts_add_up():
     assert cost.label_bits <= 400
 
 
-@pytest.mark.slow
-def test_float64_holds_sixteen_thousand_end_to_end():
+def test_float32_holds_four_thousand():
     built = rote.build(
-        multisets(16_384, 8, 2), "kajitsuka2025.theorem4_1", dtype="float64", storage="lean", ordered=False
+        multisets(4096, 8, 2), "kajitsuka2025.theorem4_1", dtype="float32", storage="hashed", ordered=False
     )
-    assert built.certificate.stored == 16_384
-    assert built.certificate.conditions["nonzeros_after"] < 0.6 * 16_384
+    assert built.certificate.stored == 4096
+    assert built.certificate.conditions["nonzeros_after"] < 0.6 * 4096
