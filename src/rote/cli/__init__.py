@@ -24,7 +24,7 @@ app = App(
         "named source (countries, airports, wordnet). Every command takes --json."
     ),
 )
-for _name in ("demo", "bound", "plan", "build", "recall", "verify", "capacity", "methods"):
+for _name in ("demo", "bound", "plan", "build", "recall", "verify", "capacity", "methods", "reproduce"):
     app.command(f"rote.cli.{_name}:{_name}", name=_name, help_epilogue="")
 
 

@@ -1,0 +1,15 @@
+"""Dana, Pydi and Chevaleyre 2025, "Memorization in Attention-only Transformers": Figures 1 to 10."""
+
+from rote.papers.dana2025.dim import FIGURE2A, FIGURE2B
+from rote.papers.dana2025.head_dim import FIGURE1B, FIGURE6, FIGURE9
+from rote.papers.dana2025.heads import FIGURE1A, FIGURE4, FIGURE5, FIGURE8
+from rote.papers.dana2025.mlp import FIGURE3, FIGURE7, FIGURE10
+from rote.papers.paper import Paper
+
+DANA2025 = Paper(
+    "dana2025",
+    "L. Dana, M. S. Pydi, Y. Chevaleyre. Memorization in Attention-only Transformers. AISTATS 2025.",
+    (
+        FIGURE1A, FIGURE1B, FIGURE2A, FIGURE2B, FIGURE3, FIGURE4, FIGURE5, FIGURE6, FIGURE7, FIGURE8, FIGURE9, FIGURE10,
+    ),
+)  # fmt: skip

@@ -1,0 +1,217 @@
+"""What a figure's trials say: points by series, the laws fitted to them, and the verdict on each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rote.errors import InputError
+from rote.measure.laws import Fit, Points, fit_law
+from rote.measure.phi import phi
+from rote.models.attention_only import AttentionOnly
+from rote.papers.paper import WEIGHTINGS, Cell, Claim, Figure, Verdict, Weighting
+from rote.runs.ledger import TrialRow
+from rote.theory import BOUNDS
+
+DRAWN_BOUNDS = ("dana2025.theorem1", "dana2025.previous")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One x of a series: the repeats' values in both weightings, what was published, what bounds promise."""
+
+    x: float
+    values: dict[Weighting, list[float]]
+    diverged: int = 0
+    """Repeats without a value: training diverged."""
+    published: float | None = None
+    promised: dict[str, float] = field(default_factory=dict)
+    """Accuracy that each bound promises, by its id."""
+    cell: Cell | None = None
+    """Absent where the value is computed from several cells."""
+
+    def mean(self, weighting: Weighting) -> float | None:
+        values = self.values[weighting]
+        return float(np.mean(values)) if values else None
+
+    def spread(self, weighting: Weighting) -> float | None:
+        """Standard deviation over repeats."""
+        values = self.values[weighting]
+        return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+    @property
+    def difference(self) -> float | None:
+        """Measured minus published, both in the sampled weighting."""
+        mean = self.mean("sampled")
+        return None if mean is None or self.published is None else mean - self.published
+
+
+@dataclass(frozen=True)
+class Series:
+    """The places of one series, by x."""
+
+    name: str
+    places: tuple[Place, ...]
+
+    def points(self, weighting: Weighting) -> Points | None:
+        values = {place.x: place.values[weighting] for place in self.places if place.values[weighting]}
+        return Points.of(values) if values else None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was measured for one figure."""
+
+    figure: Figure
+    series: tuple[Series, ...]
+    quick: bool
+    protocol: str
+    repeats: int
+    missing: int
+    """Planned trials that have not been run."""
+    source: tuple[Series, ...] = ()
+    """The experiment's own points where the figure's are derived from them."""
+
+    @cached_property
+    def fits(self) -> dict[Weighting, dict[str, dict[str, Fit]]]:
+        """By weighting, series and law; a law that a series has too few points for is absent."""
+        return {
+            weighting: {one.name: _fits(one, self.figure, weighting) for one in self.series} for weighting in WEIGHTINGS
+        }
+
+    @cached_property
+    def verdicts(self) -> list[tuple[Claim, dict[Weighting, Verdict]]]:
+        return [
+            (claim, {weighting: claim.check(self, weighting) for weighting in WEIGHTINGS})
+            for claim in self.figure.claims
+        ]
+
+    def fit(self, weighting: Weighting, law: str, series: str) -> Fit | None:
+        return self.fits[weighting].get(series, {}).get(law)
+
+    def named(self, series: str) -> Series | None:
+        return next((one for one in self.series if one.name == series), None)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "figure": self.figure.id,
+            "title": self.figure.title,
+            "protocol": self.protocol,
+            "quick": self.quick,
+            "repeats": self.repeats,
+            "missing_trials": self.missing,
+            "cells": [
+                {
+                    "series": one.name,
+                    "x": place.x,
+                    **({"spec": place.cell.spec.to_config()} if place.cell else {}),
+                    "sampled_accuracy" if self.figure.derive is None else "sampled": place.mean("sampled"),
+                    "uniform_accuracy" if self.figure.derive is None else "uniform": place.mean("uniform"),
+                    "spread": place.spread("sampled"),
+                    "repeats": len(place.values["sampled"]),
+                    "diverged": place.diverged,
+                    "published": place.published,
+                    "difference": place.difference,
+                    "promised": place.promised,
+                }
+                for one in self.series
+                for place in one.places
+            ],
+            "fits": [
+                {"weighting": weighting, "series": series, **fit.summary()}
+                for weighting, by_series in self.fits.items()
+                for series, fits in by_series.items()
+                for fit in fits.values()
+            ],
+            "claims": [
+                {
+                    "id": claim.id,
+                    "statement": claim.statement,
+                    "rule": claim.rule,
+                    **{
+                        weighting: {"verdict": found.outcome, "why": found.why, "numbers": found.numbers}
+                        for weighting, found in by_weighting.items()
+                    },
+                }
+                for claim, by_weighting in self.verdicts
+            ],
+        }
+
+
+def findings_of(
+    figure: Figure,
+    cells: Sequence[Cell],
+    rows: Iterable[tuple[Cell, TrialRow]],
+    *,
+    quick: bool,
+    protocol: str,
+    repeats: int,
+) -> Findings:
+    """Arrange a run's rows, each with the cell it belongs to, as the figure's series."""
+    held: dict[int, list[TrialRow]] = {}
+    place_of = {id(cell): place for place, cell in enumerate(cells)}
+    for cell, row in rows:
+        held.setdefault(place_of[id(cell)], []).append(row)
+    names = dict.fromkeys(cell.series for cell in cells)
+    measured = [
+        Series(
+            name,
+            tuple(
+                sorted(
+                    (_place(cell, held.get(place, [])) for place, cell in enumerate(cells) if cell.series == name),
+                    key=lambda one: one.x,
+                )
+            ),
+        )
+        for name in names
+    ]
+    shown = measured if figure.derive is None else figure.derive(measured)
+    missing = len(cells) * repeats - sum(len(part) for part in held.values())
+    source = () if figure.derive is None else tuple(measured)
+    return Findings(figure, tuple(shown), quick, protocol, repeats, missing, source)
+
+
+def _place(cell: Cell, rows: Sequence[TrialRow]) -> Place:
+    ended = [row.result for row in rows if row.result["diverged_at"] is None]
+    return Place(
+        x=cell.x,
+        values={
+            "sampled": [result["published_accuracy"] for result in ended],
+            "uniform": [result["accuracy"] for result in ended],
+        },
+        diverged=len(rows) - len(ended),
+        published=cell.published,
+        promised=_promised(cell),
+        cell=cell,
+    )
+
+
+def _promised(cell: Cell) -> dict[str, float]:
+    """phi of what each bound promises, where it applies."""
+    if not isinstance(cell.spec, AttentionOnly):
+        return {}
+    spec, found = cell.spec, {}
+    for name in DRAWN_BOUNDS:
+        bound = BOUNDS[name](spec)
+        if bound.applies and bound.associations is not None:
+            found[name] = phi(bound.associations, spec.vocab**spec.context, spec.vocab)
+    return found
+
+
+def _fits(series: Series, figure: Figure, weighting: Weighting) -> dict[str, Fit]:
+    points = series.points(weighting)
+    found: dict[str, Fit] = {}
+    if points is None:
+        return found
+    saturation = np.inf if figure.saturation is None else figure.saturation
+    for law in figure.laws:
+        try:
+            found[law] = fit_law(points, law, saturation=saturation)
+        except InputError:
+            continue  # too few points for this form; claims that need it are undecided
+    return found

@@ -1,0 +1,114 @@
+"""A reproduced figure: data with error bars, the fit with its interval, every bound that applies, published values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rote.measure.laws import Fit
+from rote.papers.findings import Findings, Series
+from rote.papers.paper import Weighting
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+MANY = len(COLOURS)
+BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
+
+
+def scaling_figure(found: Findings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
+    """Draw a figure as PNG and SVG; the file names are the figure's id."""
+    plotted = [one for one in found.series if any(place.values[weighting] for place in one.places)]
+    with figure(7.4, 4.6) as drawn:
+        axes = drawn.add_subplot()
+        colours = _colours(len(plotted))
+        for one, colour in zip(plotted, colours, strict=True):
+            _draw_series(axes, one, colour, weighting, found)
+        _draw_bounds(axes, plotted, colours)
+        axes.set_xlabel(found.figure.x)
+        axes.set_ylabel(f"{found.figure.y} ({_weighting_in_words(weighting)})")
+        if found.figure.derive is None:
+            axes.set_ylim(0, 1.03)
+        axes.set_title(_title(found))
+        axes.grid()
+        _legend(axes, found)
+        name = found.figure.id if weighting == "sampled" else f"{found.figure.id}-{weighting}"
+        return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+
+
+def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, found: Findings) -> None:
+    places = [place for place in one.places if place.values[weighting]]
+    x = [place.x for place in places]
+    means = [place.mean(weighting) for place in places]
+    spreads = [place.spread(weighting) or 0.0 for place in places]
+    axes.errorbar(x, means, spreads, fmt="o", ms=3.6, color=colour, capsize=2, lw=0.9, label=one.name, zorder=3)
+    fit = next((fit for law in found.figure.laws if (fit := found.fit(weighting, law, one.name))), None)
+    if fit is not None:
+        _draw_fit(axes, fit, x, colour, found.figure.saturation)
+    if weighting == "sampled":
+        told = [(place.x, place.published) for place in one.places if place.published is not None]
+        if told:
+            axes.plot(*zip(*told, strict=True), ls="none", marker="x", ms=5, mew=1.1, color="black", zorder=4)
+
+
+def _draw_fit(axes: Any, fit: Fit, x: list[float], colour: Any, saturation: float | None) -> None:
+    dense = np.linspace(min(x), max(x), 200)
+    line = fit(dense)
+    inside = np.ones(len(dense), bool) if saturation is None else line <= 1
+    axes.plot(dense[inside], line[inside], color=colour, lw=1.1, zorder=2)
+    if len(fit.samples):
+        low, high = fit.band(dense)
+        axes.fill_between(dense[inside], low[inside], high[inside], color=colour, alpha=0.18, lw=0, zorder=1)
+
+
+def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
+    for name, (_, style) in BOUND_LINES.items():
+        lines = [
+            (colour, [(place.x, place.promised[name]) for place in one.places if name in place.promised])
+            for one, colour in zip(plotted, colours, strict=True)
+        ]
+        lines = [(colour, line) for colour, line in lines if line]
+        for colour, line in lines:
+            axes.plot(*zip(*line, strict=True), style, color=colour, lw=0.8, alpha=0.8)
+
+
+def _legend(axes: Any, found: Findings) -> None:
+    """Series, then what lines and marks mean."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = axes.get_legend_handles_labels()
+    law = next((fit for by in found.fits["sampled"].values() for fit in by.values()), None)
+    extra = []
+    if law is not None:
+        extra.append(Line2D([], [], color=GREY, lw=1.1, label=f"fit {law.formula}, 95 % band"))
+    if any(place.published is not None for one in found.series for place in one.places):
+        extra.append(Line2D([], [], color="black", ls="none", marker="x", ms=5, label="released values"))
+    for name, (label, style) in BOUND_LINES.items():
+        if any(name in place.promised for one in found.series for place in one.places):
+            extra.append(Line2D([], [], color=GREY, ls=style, lw=0.9, label=label))
+    axes.legend(
+        [*handles, *extra], [*labels, *(item.get_label() for item in extra)],
+        fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5),
+    )  # fmt: skip
+
+
+def _colours(count: int) -> list[Any]:
+    """A few series are told apart by hue; many, which are an ordered family, by a ramp."""
+    if count <= MANY:
+        return list(COLOURS[:count])
+    import matplotlib
+
+    ramp = matplotlib.colormaps["viridis"]
+    return [ramp(0.92 * place / (count - 1)) for place in range(count)]
+
+
+def _title(found: Findings) -> str:
+    note = "QUICK: fewer cells and repeats, " if found.quick else ""
+    missing = f", {found.missing} trials missing" if found.missing else ""
+    repeats = f"{found.repeats} repeat{'s' if found.repeats > 1 else ''}"
+    return f"{found.figure.title}\n{note}protocol {found.protocol}, {repeats}{missing}"
+
+
+def _weighting_in_words(weighting: Weighting) -> str:
+    return "pairs weighted as sampled" if weighting == "sampled" else "all pairs alike"
