@@ -1,6 +1,6 @@
 """How much can a Transformer learn by rote? Predict it, build it, measure it.
 
-The public surface; what needs a tensor library is imported when first asked for, so that bounds answer at once.
+The public surface. What needs a tensor library is imported when first asked for, so that bounds answer at once.
 """
 
 from __future__ import annotations
@@ -16,39 +16,57 @@ if TYPE_CHECKING:
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError
+    from rote.export import read_folder as read_folder
+    from rote.export import verify as verify
+    from rote.export import write_folder as write_folder
+    from rote.measure.capacity import capacity as capacity
     from rote.measure.divergence import divergence as divergence
     from rote.measure.recall import Recall as Recall
     from rote.measure.recall import recall as recall
+    from rote.measure.softmax_code import softmax_code as softmax_code
     from rote.models.attention_only import AttentionOnly as AttentionOnly
+    from rote.models.linear_memory import LinearMemory as LinearMemory
+    from rote.models.mlp_transformer import MlpTransformer as MlpTransformer
     from rote.models.model import Model as Model
+    from rote.models.query_attention import QueryAttention as QueryAttention
+    from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder
     from rote.tasks import AssociationTask as AssociationTask
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask
     from rote.tasks.facts import facts as facts
     from rote.theory import Bound as Bound
     from rote.theory import bounds as bounds
-    from rote.training.result import Trained as Trained
+    from rote.theory.plan import plan as plan
     from rote.training.train import train as train
 
 _WHERE = {
+    "AttentionOnly": "rote.models.attention_only",
+    "LinearMemory": "rote.models.linear_memory",
+    "MlpTransformer": "rote.models.mlp_transformer",
+    "QueryAttention": "rote.models.query_attention",
+    "SequenceEncoder": "rote.models.sequence_encoder",
+    "Model": "rote.models.model",
     "Bound": "rote.theory",
     "bounds": "rote.theory",
+    "plan": "rote.theory.plan",
     "Built": "rote.constructions.build",
     "build": "rote.constructions.build",
-    "CheckFailed": "rote.errors",
-    "InputError": "rote.errors",
-    "RoteError": "rote.errors",
-    "divergence": "rote.measure.divergence",
+    "train": "rote.training.train",
     "Recall": "rote.measure.recall",
     "recall": "rote.measure.recall",
-    "AttentionOnly": "rote.models.attention_only",
-    "Model": "rote.models.model",
+    "divergence": "rote.measure.divergence",
+    "capacity": "rote.measure.capacity",
+    "softmax_code": "rote.measure.softmax_code",
+    "verify": "rote.export",
+    "read_folder": "rote.export",
+    "write_folder": "rote.export",
     "AssociationTask": "rote.tasks",
     "DistributionTask": "rote.tasks",
     "VectorTask": "rote.tasks",
     "facts": "rote.tasks.facts",
-    "Trained": "rote.training.result",
-    "train": "rote.training.train",
+    "CheckFailed": "rote.errors",
+    "InputError": "rote.errors",
+    "RoteError": "rote.errors",
 }
 
 

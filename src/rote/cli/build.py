@@ -115,7 +115,11 @@ def build(
                 if summary[name] is not None
             },
             "promise": f"{certificate.bound}: {certificate.promised:,}" if certificate.promised else "-",
-            "measured": ", ".join(f"{name} {_short(value)}" for name, value in certificate.conditions.items()),
+            "measured": ", ".join(
+                f"{name.replace('_', ' ')} {_short(value)}"
+                for name, value in certificate.conditions.items()
+                if isinstance(value, int | float | str)
+            ),
             "time": f"{seconds:.1f} s",
             "folder": str(output),
         },
