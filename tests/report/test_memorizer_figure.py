@@ -19,8 +19,8 @@ def test_exponent_of_a_power_law_is_found_within_its_interval():
 
 def test_figure_is_written_and_names_what_it_shows(tmp_path):
     costs = [Cost(kind, size, 10 * size, 99.0 * size) for kind in ("faithful", "lean") for size in (16, 64, 256)]
+    costs += [Cost("look-up table", size, size, size, built=False) for size in (16, 256)]
     path = memorizer_figure(costs, 1.0, "a title", tmp_path / "costs.svg")
     text = path.read_text()
-    assert text.count("<!-- faithful") == 2
-    assert "lower bound" in text
-    assert "a title" in text
+    for shown in ("a title", "faithful: $N^a$, a = 1.00", "look-up table (counted)", "lower bound", "entropy"):
+        assert f"<!-- {shown}" in text

@@ -23,6 +23,7 @@ class Cost:
     """Weights and biases that are not zero."""
     bits: float
     """Bits in them."""
+    built: bool = True
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,20 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 def memorizer_figure(costs: Sequence[Cost], label_entropy: float, title: str, path: Path) -> Path:
     """Two panels over the number of labels N: parameters with the lower bound sqrt(N), bits with N x entropy.
 
-    Both lower bounds are drawn with constant one. Points are what was built; lines join their medians.
+    Both lower bounds are drawn with constant one (Kajitsuka and Sato 2025, Theorem 4.2, for parameters). Points are
+    what was built, lines join their medians; the exponents in the legend are those of the parameters.
     """
     kinds = list(dict.fromkeys(cost.kind for cost in costs))
     colours = dict(zip(kinds, (BLUE, GREEN, ORANGE, VERMILION, PURPLE, SKY), strict=False))
     sizes = np.array(sorted({cost.labels for cost in costs}), dtype=np.float64)
-    with figure(8.8, 4.0) as drawn:
+    with figure(8.8, 4.6) as drawn:
         left, right = drawn.subplots(1, 2)
         for kind in kinds:
-            _draw(left, costs, kind, "parameters", colours[kind])
-            _draw(right, costs, kind, "bits", colours[kind])
-        left.plot(sizes, np.sqrt(sizes), color=GREY, linestyle="--", label=r"lower bound $\sqrt{N}$ (Theorem 4.2)")
-        right.plot(sizes, sizes * label_entropy, color=GREY, linestyle="--", label="entropy of the labels")
+            own = [cost for cost in costs if cost.kind == kind]
+            _draw(left, own, "parameters", colours[kind])
+            _draw(right, own, "bits", colours[kind])
+        left.plot(sizes, np.sqrt(sizes), color=GREY, linestyle="--", label=r"lower bound $\sqrt{N}$ (left)")
+        right.plot(sizes, sizes * label_entropy, color=GREY, linestyle=":", label="entropy of the labels (right)")
         left.set_ylabel("parameters that are not zero")
         right.set_ylabel("bits in them")
         for axes in (left, right):
@@ -72,17 +75,25 @@ def memorizer_figure(costs: Sequence[Cost], label_entropy: float, title: str, pa
             axes.set_yscale("log")
             axes.set_xlabel("labels memorized, N")
             axes.grid(True)
-            axes.legend(fontsize=7)
         left.set_title(title)
+        handles, names = left.get_legend_handles_labels()
+        entropy, entropy_name = right.get_legend_handles_labels()
+        drawn.legend(
+            [*handles, entropy[-1]], [*names, entropy_name[-1]], loc="outside lower center", ncols=3, fontsize=7.5
+        )
         return save(drawn, path)
 
 
-def _draw(axes, costs: Sequence[Cost], kind: str, field: str, colour: str) -> None:
-    own = [cost for cost in costs if cost.kind == kind]
+def _draw(axes, own: Sequence[Cost], field: str, colour: str) -> None:
+    """One kind: points and their medians where built, a thin line where only counted."""
     sizes = sorted({cost.labels for cost in own})
     medians = [np.median([getattr(cost, field) for cost in own if cost.labels == size]) for size in sizes]
-    label = kind
-    if field == "parameters" and len(sizes) > 2:
-        label += f", exponent {fitted_exponent([c.labels for c in own], [getattr(c, field) for c in own])}"
+    label = own[0].kind
+    if not own[0].built:
+        axes.plot(sizes, medians, color=colour, linewidth=0.9, linestyle="-.", label=f"{label} (counted)")
+        return
+    if len(sizes) > 2:
+        found = fitted_exponent([cost.labels for cost in own], [getattr(cost, field) for cost in own])
+        label += f": $N^a$, a = {found}"
     axes.plot(sizes, medians, color=colour, linewidth=1.2, label=label)
     axes.plot([cost.labels for cost in own], [getattr(cost, field) for cost in own], "o", color=colour, markersize=3)
