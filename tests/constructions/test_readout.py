@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rote.constructions.build import build
 from rote.constructions.codes import answer_code
-from rote.constructions.readout_fit import _Objective, fit_readout, whiten
+from rote.constructions.readout_fit import _hopeless, _Objective, fit_readout, whiten
 from rote.constructions.rote_readout import SAFETY, estimate, margin_and_noise, readout_spec
 from rote.constructions.warm_start import warm_start
 from rote.errors import CheckFailed, InputError
@@ -173,3 +173,14 @@ def test_warm_start_is_the_model_itself():
     assert bool(model.weights["tokens"].any())
     with pytest.raises(InputError, match="logit_scale"):
         warm_start(model, logit_scale=0)
+
+
+def test_when_a_fit_is_given_up():
+    assert not _hopeless([101, 40], 29, patience=5)
+    # Standing still for longer than the patience, missed or merely not accepted.
+    assert not _hopeless([101, 7, 7, 7, 7, 7, 7], 20, patience=5)
+    assert _hopeless([101, 7, 7, 7, 7, 7, 7, 7], 20, patience=5)
+    assert _hopeless([101, 0, 0, 0], 20, patience=1)
+    # Falling, but by two a round with five rounds to go; or fast enough.
+    assert _hopeless([901, 300, 208, 206, 204, 202], 5, patience=5)
+    assert not _hopeless([901, 300, 90, 60, 30, 10], 5, patience=5)

@@ -134,6 +134,17 @@ class _Objective:
             self._wait = 10
 
 
+def _hopeless(course: list[int], rounds: int, patience: int) -> bool:
+    """Whether the fewest missed facts after each round do not let the remaining rounds finish.
+
+    They stood still for longer than `patience`; or, from the fifth round on, falling three times as fast as over the
+    last three rounds would not bring them to zero.
+    """
+    if len(course) > patience + 1 and course[-1] == course[-2 - patience]:
+        return True
+    return len(course) > 5 and (course[-4] - course[-1]) * rounds < course[-1]
+
+
 def fit_readout(
     white: Whitened,
     answers: Integer[Tensor, " facts"],
@@ -144,7 +155,7 @@ def fit_readout(
     patience: int = 5,
     progress: Progress = SILENT,
 ) -> Fit:
-    """Fit until `accept` takes a solution that misses nothing, or fewest missed facts stop falling.
+    """Fit until `accept` takes a solution that misses nothing, or the fall of missed facts leaves no hope.
 
     `code` is where U starts, one row per class; B starts at the least-squares fit to the answers' rows. `patience`
     counts rounds of 100 steps without progress in missed facts (or, once nothing is missed, in margins).
@@ -152,7 +163,7 @@ def fit_readout(
     objective = _Objective(white, answers, (code.shape[0], code.shape[1]), accept)
     start = START_SCALE * (white.columns.T @ code[answers]) / len(answers)
     point = torch.cat([start.flatten(), code.flatten()]).numpy()
-    fewest, since, accepted = len(answers) + 1, 0, False
+    course, accepted = [len(answers) + 1], False
     with progress.stage(f"fitting {len(answers)} facts", steps) as stage:
         try:
             for done in range(0, steps, ROUND_STEPS):
@@ -166,9 +177,8 @@ def fit_readout(
                     if objective.columns.dtype == torch.float64:
                         break
                     objective.use(torch.float64)
-                since = 0 if objective.missed < fewest else since + 1
-                fewest = objective.missed
-                if since > patience:
+                course.append(objective.missed)
+                if _hopeless(course, (steps - done - number) // ROUND_STEPS, patience):
                     break
         except _Accepted:
             accepted = True
