@@ -45,23 +45,20 @@ WIDTHS = native.lanes()
 needs_native = pytest.mark.skipif(not WIDTHS, reason="the native engine is not built here")
 
 
-def reference(spec, problem, flat, weights):
-    """Loss, share of right predictions and gradient from `rote.models.forward`, in float64."""
+def reference(spec, problem, flat, weights, focus):
+    """Loss, share of right predictions, gradient and objective by `rote.models.forward` in float64; and the logits."""
     tensors = {name: part.double().requires_grad_() for name, part in unflattened(spec, flat).items()}
     logits = forward(spec, tensors, torch.from_numpy(problem.contexts).long())
     targets = torch.zeros(len(problem), problem.vocab, dtype=torch.float64)
-    targets[torch.from_numpy(problem.rows), torch.from_numpy(problem.tokens).long()] = torch.from_numpy(
-        problem.probabilities
-    ).double()
-    loss = -(torch.from_numpy(weights) * (targets * logits.log_softmax(1)).sum(1)).sum()
-    gradients = torch.autograd.grad(loss, list(tensors.values()))
-    right = logits.argmax(1).numpy() == problem.answers
-    return (
-        float(loss.detach()),
-        float(weights @ right),
-        torch.cat([part.flatten() for part in gradients]).numpy(),
-        logits,
-    )
+    entries = torch.from_numpy(problem.rows), torch.from_numpy(problem.tokens).long()
+    targets[entries] = torch.from_numpy(problem.probabilities).double()
+    costs = -(targets * logits.log_softmax(1)).sum(1)
+    loss = (torch.from_numpy(weights) * costs).sum()
+    objective = loss if focus == 0 else (torch.from_numpy(weights) * (1 - (-focus * costs).exp())).sum() / focus
+    gradients = torch.autograd.grad(objective, list(tensors.values()))
+    right = float(weights @ (logits.argmax(1).numpy() == problem.answers))
+    gradient = torch.cat([part.flatten() for part in gradients]).numpy()
+    return (float(loss.detach()), right, gradient, float(objective.detach())), logits.detach()
 
 
 def case(spec, distribution):
@@ -75,12 +72,12 @@ def weights_of_rows(problem, rows):
     return np.bincount(rows, minlength=len(problem)) / len(rows)
 
 
-def agree(found, spec, problem, flat, weights, tolerance):
-    loss, right, gradient = found
-    true_loss, true_right, true_gradient, _ = reference(spec, problem, flat, weights)
-    assert loss == pytest.approx(true_loss, rel=tolerance)
-    assert right == pytest.approx(true_right, abs=1e-6)
-    assert np.abs(gradient - true_gradient).max() <= tolerance * np.abs(true_gradient).max()
+def agree(found, model, spec, problem, flat, weights, focus, tolerance):
+    (loss, right, gradient, objective), _ = reference(spec, problem, flat, weights, focus)
+    assert found.loss[model] == pytest.approx(loss, rel=tolerance)
+    assert found.right[model] == pytest.approx(right, abs=1e-6)
+    assert found.objective[model] == pytest.approx(objective, rel=tolerance)
+    assert np.abs(found.gradient[model] - gradient).max() <= tolerance * np.abs(gradient).max()
 
 
 @pytest.mark.parametrize("distribution", [False, True], ids=["associations", "distributions"])
@@ -91,13 +88,12 @@ def test_stacked_engine(spec, distribution):
     other = initial_weights(spec, 4)
     stack = np.stack([other, flat]).astype(np.float64)
     engine = TorchObjective(spec, problem, weights, dtype=torch.float64)
-    loss, right, gradient = engine.gradient(stack)
-    agree((loss[1], right[1], gradient[1]), spec, problem, flat, weights[1], 1e-9)
+    for focus in (0.0, 0.7):
+        agree(engine.gradient(stack, None, focus), 1, spec, problem, flat, weights[1], focus, 1e-9)
     rows = rng.integers(len(problem), size=(2, 11))
-    loss, right, gradient = engine.gradient(stack, rows)
+    found = engine.gradient(stack, rows)
     for model, start in enumerate((other, flat)):
-        found = loss[model], right[model], gradient[model]
-        agree(found, spec, problem, start, weights_of_rows(problem, rows[model]), 1e-9)
+        agree(found, model, spec, problem, start, weights_of_rows(problem, rows[model]), 0.0, 1e-9)
 
 
 @needs_native
@@ -107,19 +103,19 @@ def test_stacked_engine(spec, distribution):
 def test_native_engine(spec, width, distribution):
     problem, flat, rng = case(spec, distribution)
     weights = rng.dirichlet(np.ones(len(problem)))
-    *_, logits = reference(spec, problem, flat, weights)
+    _, logits = reference(spec, problem, flat, weights, 0.0)
     tolerance = 5e-6 if spec.layers == 1 else 5e-5  # rounding grows from layer to layer
     for layout in ("grid", "list") if spec.context == 2 and spec.layers == 1 else ("list",):
         engine = native.NativeObjective(spec, problem, weights, width, layout)
-        for _ in range(2):  # nothing may be left over from one step to the next
-            loss, right, gradient = engine.gradient(flat[None])
-            agree((loss[0], right[0], gradient[0]), spec, problem, flat, weights, tolerance)
+        for focus in (0.0, 0.7, 0.0):  # nothing may be left over from one step to the next
+            found = engine.gradient(flat[None], None, focus)
+            agree(found, 0, spec, problem, flat, weights, focus, tolerance)
         for batch in (1, 21, 64):
             rows = rng.integers(len(problem), size=(1, batch))
-            loss, right, gradient = engine.gradient(flat[None], rows)
-            agree((loss[0], right[0], gradient[0]), spec, problem, flat, weights_of_rows(problem, rows[0]), tolerance)
+            found = engine.gradient(flat[None], rows)
+            agree(found, 0, spec, problem, flat, weights_of_rows(problem, rows[0]), 0.0, tolerance)
         predicted = engine.predictions(flat[None])[0]
-        best = logits.detach().topk(2, 1).values
+        best = logits.topk(2, 1).values
         clear = (best[:, 0] - best[:, 1] > 1e-4).numpy()
         assert np.array_equal(predicted[clear], logits.argmax(1).numpy()[clear])
 
@@ -133,4 +129,4 @@ def test_predictions_are_strict_and_finite():
     for engine in (native.NativeObjective(spec, problem, problem.prior), TorchObjective(spec, problem, problem.prior)):
         assert (engine.predictions(tied) == -1).all()
         assert (engine.predictions(broken) == -1).all()
-        assert not np.isfinite(engine.gradient(broken)[0]).any()
+        assert not np.isfinite(engine.gradient(broken).loss).any()

@@ -129,12 +129,12 @@ def test_divergence_is_not_a_low_accuracy(engine):
 
 def test_divergence_step():
     finite = np.zeros(3)
-    assert divergence_step(np.array([2.0, 1.0, np.nan, np.nan]), finite, 8) == 2
-    assert divergence_step(np.array([2.0, 1.0, 0.5]), np.array([np.inf]), 8) == 3
-    assert divergence_step(np.array([2.0, 9.0, 1.0, 1e3, 1e4]), finite, 8) == 3
-    assert divergence_step(np.array([2.0, 9.0, 1.0]), finite, 8) is None
+    assert divergence_step(np.array([2.0, 1.0, np.nan, np.nan]), finite, 2.1) == 2
+    assert divergence_step(np.array([2.0, 1.0, 0.5]), np.array([np.inf]), 2.1) == 3
+    assert divergence_step(np.array([2.0, 9.0, 1.0, 1e3, 1e4]), finite, 2.1) == 3
+    assert divergence_step(np.array([2.0, 9.0, 1.0]), finite, 2.1) is None
     # A bad start that is being mended is not divergence.
-    assert divergence_step(np.array([50.0, 40.0, 30.0]), finite, 8) is None
+    assert divergence_step(np.array([50.0, 40.0, 30.0]), finite, 2.1) is None
 
 
 def test_what_cannot_fit_is_refused_with_its_bytes():

@@ -29,18 +29,19 @@ class FusedEngine : public Engine {
     grid_ = !deep_ && (o.layout == 1 || (o.layout == 0 && shape_.context == 2 && static_cast<double>(o.count) * 3 >= pairs));
   }
 
-  void gradient(const float* parameters, float* g, const int32_t* rows, int batch, double* out) override {
+  void gradient(const float* parameters, float* g, const int32_t* rows, int batch, float focus, double* out) override {
     FlushToZero flush;
-    step(parameters, g ? g : static_cast<float*>(scratch_), rows, batch);
+    step(parameters, g, rows, batch, focus);
     out[0] = readout_.loss;
     out[1] = readout_.right;
+    out[2] = focus == 0.f ? readout_.loss : readout_.objective;
   }
 
-  int64_t adam(float* p, float* m, float* v, int64_t before, int64_t steps, const float* rates, double beta1, double beta2,
+  int64_t adam(float* p, float* m, float* v, int64_t before, int64_t steps, const float* rates, const float* focus, double beta1, double beta2,
                double epsilon, const int32_t* rows, int batch, float* losses, float* shares) override {
     FlushToZero flush;
     for (int64_t t = 0; t < steps; t++) {
-      step(p, scratch_, rows ? rows + t * batch : nullptr, batch);
+      step(p, scratch_, rows ? rows + t * batch : nullptr, batch, focus[t]);
       losses[t] = static_cast<float>(readout_.loss);
       shares[t] = static_cast<float>(readout_.right);
       if (!std::isfinite(losses[t])) return t;
@@ -60,7 +61,8 @@ class FusedEngine : public Engine {
   }
 
  private:
-  void step(const float* parameters, float* g, const int32_t* rows, int batch) {
+  void step(const float* parameters, float* g, const int32_t* rows, int batch, float focus) {
+    readout_.start(focus);
     if (grid_ && !rows)
       all([&](GridAttention& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
     else
@@ -116,7 +118,6 @@ class FusedEngine : public Engine {
     attention.prepare(parameters);
     attention.start_backward();
     if (feed_forward_) feed_forward_->start_backward();
-    readout_.start();
     for (int block = 0; block < attention.blocks(); block++) {
       const int panels = attention.panels(block);
       attention.forward(block, stream_);

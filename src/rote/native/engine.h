@@ -5,11 +5,11 @@
 class Engine {
  public:
   virtual ~Engine() = default;
-  // Loss and share of right predictions; the gradient too unless `gradient` is null. Rows: null for all contexts.
-  virtual void gradient(const float* parameters, float* gradient, const int32_t* rows, int batch, double* out) = 0;
+  // Cross-entropy, share of right predictions, and the value under `focus` whose gradient is given. Rows: null for all.
+  virtual void gradient(const float* parameters, float* gradient, const int32_t* rows, int batch, float focus, double* out) = 0;
   // Steps taken: fewer than asked when a loss is not a finite number.
   virtual int64_t adam(float* parameters, float* first, float* second, int64_t before, int64_t steps, const float* rates,
-                       double beta1, double beta2, double epsilon, const int32_t* rows, int batch, float* losses,
+                       const float* focus, double beta1, double beta2, double epsilon, const int32_t* rows, int batch, float* losses,
                        float* shares) = 0;
   virtual void predict(const float* parameters, int32_t* out) = 0;
 };

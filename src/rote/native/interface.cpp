@@ -19,7 +19,7 @@ bool runs(int lanes) {
 
 extern "C" {
 
-int rote_interface() { return 2; }
+int rote_interface() { return 3; }
 
 int rote_lanes() {
   for (int lanes : {16, 8})
@@ -48,9 +48,10 @@ void* rote_open(int lanes, const int32_t* shape, const int32_t* contexts, int64_
 void rote_close(void* engine) { delete static_cast<Engine*>(engine); }
 
 // Each returns a negative number when memory runs out.
-int rote_gradient(void* engine, const float* parameters, float* gradient, const int32_t* rows, int batch, double* out) {
+int rote_gradient(void* engine, const float* parameters, float* gradient, const int32_t* rows, int batch, float focus,
+                  double* out) {
   try {
-    static_cast<Engine*>(engine)->gradient(parameters, gradient, rows, batch, out);
+    static_cast<Engine*>(engine)->gradient(parameters, gradient, rows, batch, focus, out);
     return 0;
   } catch (const std::bad_alloc&) {
     return -1;
@@ -58,9 +59,9 @@ int rote_gradient(void* engine, const float* parameters, float* gradient, const 
 }
 
 int64_t rote_adam(void* engine, float* parameters, float* first, float* second, int64_t before, int64_t steps, const float* rates,
-                  double beta1, double beta2, double epsilon, const int32_t* rows, int batch, float* losses, float* shares) {
+                  const float* focus, double beta1, double beta2, double epsilon, const int32_t* rows, int batch, float* losses, float* shares) {
   try {
-    return static_cast<Engine*>(engine)->adam(parameters, first, second, before, steps, rates, beta1, beta2, epsilon, rows, batch,
+    return static_cast<Engine*>(engine)->adam(parameters, first, second, before, steps, rates, focus, beta1, beta2, epsilon, rows, batch,
                                               losses, shares);
   } catch (const std::bad_alloc&) {
     return -1;

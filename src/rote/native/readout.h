@@ -52,9 +52,12 @@ class Readout {
   }
 
   int chunk() const { return chunk_; }
-  void start() {
+  // Focus q minimises (1 - e^(-q c)) / q of a context's cross-entropy c: q = 0 is c itself, and the larger q the less
+  // training spends on contexts that it has all but given up.
+  void start(float focus) {
     partial_.zero();
-    loss = right = 0;
+    focus_ = focus;
+    loss = right = objective = 0;
   }
 
   // R and dR: panels of dim rows. Adds to loss, right and the unembedding's partial gradient.
@@ -99,7 +102,7 @@ class Readout {
     }
   }
 
-  double loss = 0, right = 0;
+  double loss = 0, right = 0, objective = 0;  // `objective` where there is a focus
 
  private:
   // Logits of one panel become the gradient of the loss by them, but for a factor that is given back.
@@ -150,11 +153,14 @@ class Readout {
           L[table.tokens[e] * W + l] -= sum[l] * table.probabilities[e];
       }
     }
-    V lost = weight * (logarithm(sum) + (top - load(crossed)));
-    V hit = load(own) >= top ? weight : V{};
-    loss += sum_lanes(lost);
+    const V lost = logarithm(sum) + (top - load(crossed));
+    const V hit = load(own) >= top ? weight : V{};
+    loss += sum_lanes(weight * lost);
     right += sum_lanes(hit);
-    return weight * reciprocal(sum);
+    if (focus_ == 0.f) return weight * reciprocal(sum);
+    const V kept = exponential(-focus_ * lost);
+    objective += sum_lanes(weight * (1.f - kept)) / focus_;
+    return weight * kept * reciprocal(sum);
   }
 
   int32_t strict_maximum(const float* logit) const {
@@ -176,6 +182,7 @@ class Readout {
   static constexpr int MOST = 16;  // panels at once
   const Shape& s_;
   int chunk_;
+  float focus_ = 0;
   Floats logits_, partial_, weighted_;
 };
 

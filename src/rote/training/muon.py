@@ -27,14 +27,21 @@ class Muon:
         self._matrices = matrix_slices(objective.spec)
 
     def steps(
-        self, rates: np.ndarray, matrix_rates: np.ndarray, rows: np.ndarray | None, settings: AdamSettings
+        self,
+        rates: np.ndarray,
+        matrix_rates: np.ndarray,
+        rows: np.ndarray | None,
+        settings: AdamSettings,
+        focus: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """One step per rate; losses and shares of right predictions (models x steps) before each step."""
         state, losses, shares = self.state, [], []
         for step, (rate, matrix_rate) in enumerate(zip(rates, matrix_rates, strict=True)):
-            loss, right, gradient = self._objective.gradient(state.flat, None if rows is None else rows[:, step])
-            losses.append(loss)
-            shares.append(right)
+            batch = None if rows is None else rows[:, step]
+            found = self._objective.gradient(state.flat, batch, float(focus[step]))
+            gradient = found.gradient
+            losses.append(found.loss)
+            shares.append(found.right)
             state.steps += 1
             state.first += (1 - settings.beta1) * (gradient - state.first)
             state.second += (1 - settings.beta2) * (gradient * gradient - state.second)

@@ -15,11 +15,11 @@ from rote.errors import InputError, RoteError
 from rote.models.mlp_transformer import MlpTransformer
 from rote.native import library_path
 from rote.training.initial import Trainable
-from rote.training.objective import AdamSettings, AdamState
+from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import Problem
 from rote.training.stacked import attention_of
 
-INTERFACE = 2
+INTERFACE = 3
 LAYOUTS = {"auto": 0, "grid": 1, "list": 2}
 
 
@@ -40,9 +40,9 @@ def library() -> ctypes.CDLL | None:
     loaded.rote_open.restype = pointer
     loaded.rote_close.argtypes = [pointer]
     loaded.rote_close.restype = None
-    loaded.rote_gradient.argtypes = [pointer, pointer, pointer, pointer, integer, pointer]
+    loaded.rote_gradient.argtypes = [pointer, pointer, pointer, pointer, integer, ctypes.c_float, pointer]
     loaded.rote_adam.argtypes = [
-        *[pointer] * 4, long, long, pointer, *[ctypes.c_double] * 3, pointer, integer, pointer, pointer,
+        *[pointer] * 4, long, long, pointer, pointer, *[ctypes.c_double] * 3, pointer, integer, pointer, pointer,
     ]  # fmt: skip
     loaded.rote_adam.restype = long
     loaded.rote_predict.argtypes = [pointer, pointer, pointer]
@@ -122,23 +122,29 @@ class NativeObjective:
             self._library.rote_close(self._handle)
             self._handle = None
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
         parameters = self._one(flat)
-        gradient, out = np.empty_like(parameters), np.empty(2)
+        gradient, out = np.empty_like(parameters), np.empty(3)
         batch, where, kept = _rows(rows)
         self._check(
             self._library.rote_gradient(
-                self._handle, parameters.ctypes.data, gradient.ctypes.data, where, batch, out.ctypes.data
+                self._handle, parameters.ctypes.data, gradient.ctypes.data, where, batch, focus, out.ctypes.data
             )
         )
         del kept
-        return out[:1].astype(np.float32), out[1:].astype(np.float32), gradient[None]
+        return Evaluation(out[:1].astype(np.float32), out[1:2].astype(np.float32), gradient[None], out[2:])
 
     def adam_steps(
-        self, state: AdamState, rates: np.ndarray, rows: np.ndarray | None, settings: AdamSettings
+        self,
+        state: AdamState,
+        rates: np.ndarray,
+        rows: np.ndarray | None,
+        settings: AdamSettings,
+        focus: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         moved = [self._one(part) for part in (state.flat, state.first, state.second)]
         rates = np.ascontiguousarray(rates, np.float32)
+        focus = np.zeros_like(rates) if focus is None else np.ascontiguousarray(focus, np.float32)
         losses = np.full((1, len(rates)), np.nan, np.float32)
         shares = np.zeros((1, len(rates)), np.float32)
         batch, where, kept = _rows(rows)
@@ -148,6 +154,7 @@ class NativeObjective:
             state.steps,
             len(rates),
             rates.ctypes.data,
+            focus.ctypes.data,
             settings.beta1,
             settings.beta2,
             settings.epsilon,

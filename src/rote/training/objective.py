@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,26 +32,45 @@ class AdamSettings:
     epsilon: float
 
 
+class Evaluation(NamedTuple):
+    """One evaluation of a stack of models; one entry (or row) per model."""
+
+    loss: np.ndarray
+    """Cross-entropy in nats."""
+    right: np.ndarray
+    """Share of right predictions."""
+    gradient: np.ndarray
+    objective: np.ndarray
+    """What the gradient is of: the cross-entropy, or its value under a focus."""
+
+
 class Objective(Protocol):
-    """Cross-entropy of a stack of models of one shape."""
+    """Cross-entropy of a stack of models of one shape.
+
+    Under a focus q a context of cross-entropy c counts (1 - e^(-q c)) / q, which is c at q = 0. The larger q, the less
+    training spends on contexts that it has all but given up (generalised cross-entropy, Zhang and Sabuncu 2018): a
+    model that cannot hold everything then holds more.
+    """
 
     spec: Trainable
     problem: Problem
     engine: str
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Loss (nats), share of right predictions, and gradient per model.
-
-        Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts.
-        """
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
+        """Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts."""
         ...
 
     def adam_steps(
-        self, state: AdamState, rates: np.ndarray, rows: np.ndarray | None, settings: AdamSettings
+        self,
+        state: AdamState,
+        rates: np.ndarray,
+        rows: np.ndarray | None,
+        settings: AdamSettings,
+        focus: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take one step of Adam per rate; losses and shares of right predictions (models x steps) before each step.
+        """Take one step of Adam per rate; cross-entropies and shares of right predictions (models x steps) before each.
 
-        `rows` is (models x steps x batch), or nothing under full batches.
+        `rows` is (models x steps x batch), or nothing under full batches; `focus` one number per step.
         """
         ...
 

@@ -11,8 +11,10 @@ HISTORY = 100
 """Pairs of steps and gradient changes kept: 800 bytes a parameter."""
 
 
-def polished(objective: Objective, flat: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-    """One model's parameters after L-BFGS with strong Wolfe line searches, and the loss at every evaluation.
+def polished(
+    objective: Objective, flat: np.ndarray, iterations: int, focus: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """One model's parameters after L-BFGS with strong Wolfe line searches, and the cross-entropies on the way down.
 
     Where an evaluation is not finite, the best parameters before it are kept.
     """
@@ -32,12 +34,13 @@ def polished(objective: Objective, flat: np.ndarray, iterations: int) -> tuple[n
     def evaluate() -> torch.Tensor:
         nonlocal best
         now = parameters.detach().numpy()
-        loss, _, gradient = objective.gradient(now[None])
-        losses.append(float(loss[0]))
-        if losses[-1] < best[0]:
-            best = (losses[-1], now.copy())
-        parameters.grad = torch.from_numpy(gradient[0])
-        return torch.tensor(loss[0])
+        found = objective.gradient(now[None], None, focus)
+        value = float(found.objective[0])
+        if value < best[0]:
+            best = (value, now.copy())
+            losses.append(float(found.loss[0]))
+        parameters.grad = torch.from_numpy(found.gradient[0])
+        return torch.tensor(value)
 
     optimiser.step(evaluate)
     return best[1], np.array(losses, dtype=np.float32)

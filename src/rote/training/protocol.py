@@ -37,6 +37,9 @@ class Protocol(BaseModel):
     epsilon: Rate = 1e-8
     muon_peak: Rate = 2e-2
     """Rate of the matrices inside heads when `optimizer` is muon; the rest follows Adam at `peak`."""
+    focus: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Generalised cross-entropy at the end of training (see `Objective`), reached in proportion to the steps taken: 0
+    fits all contexts, more gives up those that do not fit for the sake of the others."""
     polish: Annotated[int, Field(ge=0)] = 0
     """L-BFGS iterations on all contexts after the last step."""
 

@@ -38,7 +38,9 @@ def run(
     """Train a stack of models from `flat` (models x parameters), then measure each."""
     started = time.thread_time()
     flat, losses, shares = _optimised(objective, protocol, flat, data, report)
-    diverged = [divergence_step(losses[model], flat[model], objective.problem.vocab) for model in range(len(flat))]
+    # Under a focus the contexts that are given up may cost more than knowing nothing.
+    knowing_nothing = np.inf if protocol.focus else math.log(max(2, objective.problem.vocab))
+    diverged = [divergence_step(losses[model], flat[model], knowing_nothing) for model in range(len(flat))]
     if protocol.polish:
         ended = [
             (flat[model], losses[model])
@@ -82,6 +84,7 @@ def _optimised(
     settings = AdamSettings(protocol.beta1, protocol.beta2, protocol.epsilon)
     rates = _rates(protocol, protocol.peak)
     matrix_rates = _rates(protocol, protocol.muon_peak)
+    focus = protocol.focus * np.arange(protocol.steps) / protocol.steps
     muon = Muon(objective, flat) if protocol.optimizer == "muon" else None
     state = AdamState.start(flat) if muon is None else muon.state
     losses, shares = [], []
@@ -91,9 +94,9 @@ def _optimised(
         drawn = [one.rows(steps) for one in data]
         rows = None if protocol.batch is None else np.stack([one for one in drawn if one is not None])
         if muon is None:
-            loss, share = objective.adam_steps(state, rates[part], rows, settings)
+            loss, share = objective.adam_steps(state, rates[part], rows, settings, focus[part])
         else:
-            loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings)
+            loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings, focus[part])
         losses.append(loss)
         shares.append(share)
         report(steps)
@@ -111,22 +114,22 @@ def _rates(protocol: Protocol, peak: float) -> np.ndarray:
 def _polished(
     objective: Objective, protocol: Protocol, flat: np.ndarray, losses: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    better, further = polished(objective, flat, protocol.polish)
-    return better, np.concatenate([losses, further, [np.min(further)]])
+    better, further = polished(objective, flat, protocol.polish, protocol.focus)
+    return better, np.concatenate([losses, further])
 
 
-def divergence_step(losses: np.ndarray, flat: np.ndarray, vocab: int) -> int | None:
+def divergence_step(losses: np.ndarray, flat: np.ndarray, knowing_nothing: float) -> int | None:
     """Step at which training diverged, if it did.
 
-    Either a loss or a parameter is not a finite number, or the loss ends above both where it began and twice ln(vocab),
-    what knowing nothing costs: then the step from which it stayed there.
+    Either a loss or a parameter is not a finite number, or the loss ends above both where it began and twice what
+    knowing nothing costs: then the step from which it stayed there.
     """
     wrong = ~np.isfinite(losses)
     if wrong.any():
         return int(wrong.argmax())
     if not np.isfinite(flat).all():
         return len(losses)
-    above = losses > max(float(losses[0]), 2 * math.log(max(2, vocab)))
+    above = losses > max(float(losses[0]), 2 * knowing_nothing)
     if not above[-1]:
         return None
     return 0 if above.all() else int(len(above) - above[::-1].argmin())

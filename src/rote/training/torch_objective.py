@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rote.training.initial import Trainable
-from rote.training.objective import AdamSettings, AdamState
+from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import Problem
 from rote.training.stacked import attention_of, grid_logits, stacked_logits
 
@@ -44,22 +44,28 @@ class TorchObjective:
         self._probabilities = self._put(problem.probabilities).to(dtype)
         self._starts = self._put(problem.starts).long()
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
         parameters = self._put(flat).to(self._dtype).requires_grad_()
-        loss, right = self.loss(parameters, None if rows is None else self._put(rows).long())
-        (gradient,) = torch.autograd.grad(loss.sum(), parameters)
-        return loss.detach().cpu().numpy(), right.cpu().numpy(), gradient.cpu().numpy()
+        loss, right, objective = self.loss(parameters, None if rows is None else self._put(rows).long(), focus)
+        (gradient,) = torch.autograd.grad(objective.sum(), parameters)
+        return Evaluation(*(part.detach().cpu().numpy() for part in (loss, right, gradient, objective)))
 
     def adam_steps(
-        self, state: AdamState, rates: np.ndarray, rows: np.ndarray | None, settings: AdamSettings
+        self,
+        state: AdamState,
+        rates: np.ndarray,
+        rows: np.ndarray | None,
+        settings: AdamSettings,
+        focus: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         flat, first, second = (self._put(part).to(self._dtype) for part in (state.flat, state.first, state.second))
         batches = None if rows is None else self._put(rows).long()
         losses, shares = [], []
         for step, rate in enumerate(rates.tolist()):
             parameters = flat.detach().requires_grad_()
-            loss, right = self.loss(parameters, None if batches is None else batches[:, step])
-            (gradient,) = torch.autograd.grad(loss.sum(), parameters)
+            batch = None if batches is None else batches[:, step]
+            loss, right, objective = self.loss(parameters, batch, 0.0 if focus is None else float(focus[step]))
+            (gradient,) = torch.autograd.grad(objective.sum(), parameters)
             losses.append(loss.detach())
             shares.append(right)
             state.steps += 1
@@ -71,8 +77,8 @@ class TorchObjective:
             kept[...] = now.cpu().numpy()
         return torch.stack(losses, 1).cpu().numpy(), torch.stack(shares, 1).cpu().numpy()
 
-    def loss(self, parameters: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Cross-entropy and share of right predictions per model."""
+    def loss(self, parameters: Tensor, rows: Tensor | None, focus: float) -> tuple[Tensor, Tensor, Tensor]:
+        """Cross-entropy, share of right predictions and the value under a focus, per model."""
         weights = self.unstacked(parameters)
         models = parameters.shape[0]
         if rows is None:
@@ -85,7 +91,9 @@ class TorchObjective:
         log_probabilities = logits.log_softmax(-1)
         right = log_probabilities.detach().argmax(-1) == self._answers[rows]
         crossed = self._crossed(log_probabilities, rows)
-        return -(weight * crossed).sum(-1), (weight * right).sum(-1)
+        loss = -(weight * crossed).sum(-1)
+        objective = loss if focus == 0 else -(weight * torch.expm1(focus * crossed)).sum(-1) / focus
+        return loss, (weight * right).sum(-1), objective
 
     @torch.no_grad()
     def predictions(self, flat: np.ndarray) -> np.ndarray:
