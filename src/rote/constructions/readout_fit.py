@@ -137,12 +137,12 @@ class _Objective:
 def _hopeless(course: list[int], rounds: int, patience: int) -> bool:
     """Whether the fewest missed facts after each round do not let the remaining rounds finish.
 
-    They stood still for longer than `patience`; or, from the fifth round on, falling three times as fast as over the
-    last three rounds would not bring them to zero.
+    They stood still for longer than `patience`; or falling three times as fast as of late would not bring them to zero.
     """
     if len(course) > patience + 1 and course[-1] == course[-2 - patience]:
         return True
-    return len(course) > 5 and (course[-4] - course[-1]) * rounds < course[-1]
+    late = max(3, patience + 1)
+    return len(course) > late + 1 and 3 * (course[-1 - late] - course[-1]) * rounds < late * course[-1]
 
 
 def fit_readout(
