@@ -72,7 +72,7 @@ def build(
         heads=heads,
         dtype=dtype,
         seed=seed,
-        progress=bars(as_json),
+        progress=bars(),
         **options,
     )
     seconds = time.perf_counter() - start

@@ -75,12 +75,12 @@ def capacity(
         from rote.measure.capacity import capacity as search
 
         for one in method:
-            found = search(spec, one, task=task, tolerance=tolerance, seed=seed, progress=bars(as_json))
+            found = search(spec, one, task=task, tolerance=tolerance, seed=seed, progress=bars())
             rows.append({"method": one, **_summary(found)})
     else:
         from rote.measure.trained_capacity import trained_capacity
 
-        found = trained_capacity(spec, task=task, tolerance=tolerance, seed=seed, progress=bars(as_json))
+        found = trained_capacity(spec, task=task, tolerance=tolerance, seed=seed, progress=bars())
         rows.append({"method": "training", **_summary(found)})
     promised = {item.id: item.associations for item in bounds(spec) if item.applies}
     if as_json:

@@ -65,7 +65,7 @@ def demo(
         ["bound", "associations", "kind", "parameters"],
         [[item.id, item.associations, item.kind, item.parameters] for item in promised],
     )
-    built = build(task, dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads, progress=bars(as_json))
+    built = build(task, dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads, progress=bars())
     certificate = built.certificate
     model_folder = write_folder(
         output / "model", built.model, task.origin, built.provenance, certificate, overwrite=True
@@ -92,11 +92,11 @@ def demo(
         ["question", "answer", "ahead by"],
         [[" ".join(asked[at].key), answered[at], float(lead[at])] for at in range(ASKED)],
     )
-    verdict = verify(folder, task, bars(as_json))
+    verdict = verify(folder, task, bars())
     wrong = task.answers.copy()
     wrong[0] = next(answer for answer in np.unique(task.answers) if answer != task.answers[0])
     altered = AssociationTask(task.contexts, wrong, task.vocabulary, task.origin)
-    caught = verify(folder, altered, bars(as_json))
+    caught = verify(folder, altered, bars())
     show.pairs(
         "5. Verify: the certificate made again from the tensors and the table",
         {

@@ -59,13 +59,13 @@ def read_facts(source: str, options: ReadingOptions | None, default: Reading | N
     return facts(source, **{**reading, **(options.given() if options else {})})
 
 
-def bars(as_json: bool) -> Progress:
-    """Progress bars when a person is watching."""
+def bars() -> Progress:
+    """Progress bars, on stderr, when a person is watching."""
     import sys
 
     from rote.progress import SILENT, Bars
 
-    return SILENT if as_json and not sys.stderr.isatty() else Bars()
+    return Bars() if sys.stderr.isatty() else SILENT
 
 
 def settings(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -29,14 +29,14 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     folder = read_folder(model)
     task = read_facts(facts, reading, folder.origin.reading)
     if isinstance(task, VectorTask) and task.targets is not None:
-        off = error(folder.model, task, bars(as_json))
+        off = error(folder.model, task, bars())
         summary = {"facts": task.facts, "memorized": off.memorized, "largest_error": off.largest}
         print_json(summary) if as_json else print_pairs(f"{model} on {facts}", summary)
         return
-    held = measure(folder.model, task, bars(as_json))
+    held = measure(folder.model, task, bars())
     summary = {**held.summary(), "dtype": folder.model.dtype_name}
     if isinstance(task, DistributionTask):
-        found = divergence(folder.model, task, bars(as_json))
+        found = divergence(folder.model, task, bars())
         summary |= {"divergence": found.expected, "uniform_divergence": found.uniform}
     examples = [str(task[int(row)]) for row in held.missed[:SHOWN]] if isinstance(task, AssociationTask) else []
     if as_json:

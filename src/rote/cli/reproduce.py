@@ -69,7 +69,7 @@ def reproduce(
             folder = output / plan.default_folder.name
         started = time.perf_counter()
         try:
-            done = run(plan, folder, workers=workers, engine=engine, progress=bars(as_json))
+            done = run(plan, folder, workers=workers, engine=engine, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         seconds = time.perf_counter() - started
@@ -103,14 +103,7 @@ def _show(done: Reproduction, document: dict[str, Any]) -> None:
     found = done.findings
     show_cells(found)
     show_fits(found)
-    print_table(
-        "claims (verdict in the published weighting, then over all pairs alike)",
-        ["claim", "verdict", "all pairs", "numbers"],
-        [
-            [claim.statement, both["sampled"].outcome, both["uniform"].outcome, both["sampled"].why]
-            for claim, both in found.verdicts
-        ],
-    )
+    show_verdicts(found)
     print_pairs(
         f"{found.figure.id}" + (" (QUICK: fewer cells and repeats)" if found.quick else ""),
         {
@@ -151,9 +144,9 @@ def show_cells(found: Findings) -> None:
 
 
 def show_fits(found: Findings) -> None:
-    """Every fitted law with its parameters and intervals."""
+    """Every fitted law with its parameters and intervals, in the published weighting."""
     print_table(
-        "laws (published weighting; 95 % intervals: seeds resampled | points, by profile)",
+        "laws (95 % intervals: hull of resampled seeds and of the points' profile likelihood)",
         ["series", "law", "points", "rms", "parameters"],
         [
             [
@@ -161,10 +154,7 @@ def show_fits(found: Findings) -> None:
                 fit.formula,
                 f"{fit.points - fit.saturated}" + (f" + {fit.saturated} full" if fit.saturated else ""),
                 f"{fit.residual:.4f}",
-                "; ".join(
-                    f"{name} {value:.4g} [{_ends(fit.intervals.get(name))} | {_ends(fit.profile.get(name))}]"
-                    for name, value in fit.values.items()
-                ),
+                ", ".join(f"{name} {value:.3g} ({_ends(fit.hull(name))})" for name, value in fit.values.items()),
             ]
             for series, fits in found.fits["sampled"].items()
             for fit in fits.values()
@@ -172,8 +162,19 @@ def show_fits(found: Findings) -> None:
     )
 
 
-def _ends(ends: tuple[float, float] | None) -> str:
-    return "-" if ends is None else f"{ends[0]:.3g}, {ends[1]:.3g}"
+def show_verdicts(found: Findings) -> None:
+    """Each claim, what became of it, and the numbers."""
+    print("claims, in the published weighting of pairs (and over all pairs alike)")
+    for claim, both in found.verdicts:
+        print(f"  {both['sampled'].outcome.upper():<10} {claim.statement}")
+        print(f"  {'':<10} {both['sampled'].why}")
+        if both["uniform"].outcome != both["sampled"].outcome:
+            print(f"  {'':<10} over all pairs alike: {both['uniform'].outcome}, {both['uniform'].why}")
+    print()
+
+
+def _ends(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.3g} to {ends[1]:.3g}"
 
 
 def _short(value: float | None) -> str:

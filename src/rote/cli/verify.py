@@ -28,7 +28,7 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
 
     folder = read_folder(model)
     task = read_facts(facts, reading, folder.origin.reading)
-    verdict = check(folder, task, bars(as_json))
+    verdict = check(folder, task, bars())
     missed = [str(task[int(row)]) if isinstance(task, AssociationTask) else int(row) for row in verdict.missed]
     if as_json:
         print_json(
