@@ -21,9 +21,9 @@ def lookup(vocab: int, context: int, facts: int, seed: int, answers: int | None 
 
 
 def words(count: int, seed: int) -> AssociationTask:
-    """Spelled keys of two to nine letters, padded on the left, many of them alike at the end."""
+    """Spelled keys of one to ten letters, padded on the left, many of them alike at the end."""
     rng = np.random.default_rng(seed)
-    spelled: set[str] = set()
+    spelled = set("argnsde")
     while len(spelled) < count:
         stem = "".join(rng.choice(list("aeioubcdlmnrst"), rng.integers(1, 7)))
         spelled.add(stem + str(rng.choice(["a", "er", "ing", "tion", "ess"])))

@@ -130,11 +130,12 @@ def _sample(task: AssociationTask, seed: int) -> AssociationTask:
 def _not_met(task: AssociationTask, spec: AttentionOnly, request: Request, tried: list[dict[str, Any]]) -> str:
     best = min(tried, key=lambda one: (one["missed"], one["condition"]))
     outcome = "was refused" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
+    blocks = f" (worst block {best['block_condition']:.1e})" if "block_condition" in best else ""
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
-        f"{request.dtype} after {len(tried)} draws; the best had condition number {best['condition']:.1e} at score "
-        f"standard deviation {best['score_std']:.3g} and {outcome}. Try another --seed, a few more heads (slack lowers "
-        f"the condition number), a larger dim, or dtype float64"
+        f"{request.dtype} after {len(tried)} draws; the best had condition number {best['condition']:.1e}{blocks} at "
+        f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another --seed, a few more heads (slack "
+        f"lowers the condition number), a larger dim, or dtype float64"
     )
 
 

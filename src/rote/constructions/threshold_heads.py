@@ -81,7 +81,9 @@ def with_thresholds(
     asked = torch.einsum("hr,hrd->hd", asked, heads.key.double())
     scores = torch.einsum("hsd,hd->hs", differences.before[facts], asked)
     key = heads.key.clone()
-    key[:, 0, -1] = scores.amax(1).to(key.dtype)
+    largest = scores.amax(1)
+    # A key of one letter has nothing but padding before it: it says nothing about where to divide.
+    key[:, 0, -1] = torch.where(largest > -PAD_DEPTH / 2, largest, 0.0).to(key.dtype)
     return Heads(heads.query, key, heads.value)
 
 
