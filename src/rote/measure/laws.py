@@ -118,6 +118,11 @@ class Fit:
     def __call__(self, x: np.ndarray) -> np.ndarray:
         return LAWS[self.law].evaluate(np.asarray(x, dtype=float), *self.values.values())
 
+    def hull(self, name: str) -> tuple[float, float]:
+        """The wider of both intervals at either end."""
+        ends = [self.profile[name], *([self.intervals[name]] if name in self.intervals else [])]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
     def band(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ends of the law's bootstrap interval at each x."""
         drawn = np.array([LAWS[self.law].evaluate(np.asarray(x, dtype=float), *values) for values in self.samples])

@@ -27,12 +27,11 @@ def exponent_claim(id: str, statement: str, low: float, high: float, series: str
         agree = [name for name, fit in fits.items() if low <= fit.values["exponent"] <= high]
         against = [name for name, fit in fits.items() if name not in agree and _outside(fit, low, high)]
         numbers = {
-            name: {"exponent": fit.values["exponent"], "interval": interval(fit, "exponent")}
-            for name, fit in fits.items()
+            name: {"exponent": fit.values["exponent"], "interval": fit.hull("exponent")} for name, fit in fits.items()
         }
         middle = float(np.median([fit.values["exponent"] for fit in fits.values()]))
         if len(fits) == 1:
-            ends = interval(next(iter(fits.values())), "exponent")
+            ends = next(iter(fits.values())).hull("exponent")
             why = f"exponent {middle:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
         else:
             why = f"exponent {middle:.2f} in the median series, in range in {len(agree)} of {len(fits)}"
@@ -54,14 +53,8 @@ def exponent_claim(id: str, statement: str, low: float, high: float, series: str
     return Claim(id, statement, rule, check)
 
 
-def interval(fit: Fit, name: str) -> tuple[float, float]:
-    """Hull of the bootstrap interval (seeds) and the profile interval (points)."""
-    ends = [fit.intervals.get(name, (np.nan, np.nan)), fit.profile[name]]
-    return float(np.nanmin([low for low, _ in ends])), float(np.nanmax([high for _, high in ends]))
-
-
 def _outside(fit: Fit, low: float, high: float) -> bool:
-    least, most = interval(fit, "exponent")
+    least, most = fit.hull("exponent")
     return most < low or least > high
 
 

@@ -10,7 +10,6 @@ from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import (
     bounds_met,
     exponent_claim,
-    interval,
     matches_released,
     per_association,
     undecided,
@@ -71,7 +70,7 @@ def _faster_than_promised(found: Findings, weighting: Weighting) -> Verdict:
         if fit is None or spec is None:
             continue
         scale = per_association(one.places[0]) / spec.head_dim
-        low, high = interval(fit, "b")
+        low, high = fit.hull("b")
         ratios[one.name] = {"per_head_and_k": fit.values["b"] * scale, "interval": (low * scale, high * scale)}
     if not ratios:
         return undecided("no series has enough points below saturation")
@@ -124,7 +123,7 @@ def _flat_slope(found: Findings, weighting: Weighting) -> Verdict:
     if fit is None:
         return undecided("too few points below saturation for a line")
     scale = per_association(found.series[0].places[0]) / 2
-    slope, (low, high) = fit.values["b"] * scale, interval(fit, "b")
+    slope, (low, high) = fit.values["b"] * scale, fit.hull("b")
     ends = (low * scale, high * scale)
     why = f"{slope:.2f} associations per unit of H k ({ends[0]:.2f} to {ends[1]:.2f})"
     if 1.2 <= slope <= 1.8:

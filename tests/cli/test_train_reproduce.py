@@ -1,0 +1,132 @@
+"""`rote reproduce` as a user runs it: killed, resumed, on any number of workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rote.errors import InputError
+from rote.papers import figures_named
+from rote.papers.reproduce import Plan, reproduce
+from rote.runs import Ledger
+
+PASSING = ("seconds", "processor_seconds", "run", "trained_now", "figures")
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "rote", "reproduce", *arguments, "--json", "-o", str(folder)]
+    # One thread each: the trials are the parallel work.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+
+
+def lasting(document: dict) -> dict:
+    """What does not depend on when and where a run happened."""
+    return {name: value for name, value in document.items() if name not in PASSING}
+
+
+def rows(folder: Path) -> dict:
+    try:
+        return {(str(row.cell), row.seed): (row.ended, row.seconds, row.result) for row in Ledger.read(folder)[1]}
+    except InputError:  # not written yet
+        return {}
+
+
+def kill_after(process: subprocess.Popen, folder: Path, trials: int) -> dict:
+    """SIGKILL once so many trials have ended; the trials the ledger then holds."""
+    while process.poll() is None and len(rows(folder)) < trials:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return rows(folder)
+
+
+def killed_and_resumed(rote, tmp_path: Path, arguments: tuple[str, ...], planned: int, moment: int) -> None:
+    folder = tmp_path / "killed"
+    before = kill_after(start(folder, *arguments), folder, moment)
+    assert moment <= len(before) < planned, "the process must die in the middle of its work"
+    resumed = rote("reproduce", *arguments, "--json", "-o", folder).json
+    after = rows(folder)
+    assert resumed["trained_now"] == planned - len(before)
+    assert len(after) == planned
+    assert {key: after[key] for key in before} == before, "a finished trial was trained again"
+    whole = rote("reproduce", *arguments, "--json", "-o", tmp_path / "whole").json
+    assert whole["trained_now"] == planned
+    assert lasting(resumed) == lasting(whole)
+
+
+def test_killed_run_goes_on(rote, tmp_path):
+    moment = random.Random(5).randint(3, 9)
+    killed_and_resumed(rote, tmp_path, ("dana2025.fig4", "--quick", "--repeats", "2", "--workers", "1"), 12, moment)
+
+
+@pytest.mark.slow
+def test_killed_run_of_figure_1a_goes_on(tmp_path):
+    arguments = ("dana2025.fig1a", "--quick", "--repeats", "1")
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    before = kill_after(start(killed, *arguments), killed, random.Random(7).randint(2, 16))
+    plan = Plan.of(figures_named("dana2025.fig1a")[0], quick=True, repeats=1)
+    resumed = reproduce(plan, killed)
+    assert resumed.trained == 21 - len(before) > 0
+    assert {key: row for key, row in rows(killed).items() if key in before} == before
+    assert resumed.findings.series == reproduce(plan, whole).findings.series
+
+
+def test_same_result_on_any_number_of_workers(tmp_path):
+    plan = Plan.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
+    results = []
+    for workers in (1, 3):
+        reproduce(plan, tmp_path / str(workers), workers=workers)
+        found = Ledger.read(tmp_path / str(workers))[1]
+        results.append([(row.cell, row.seed, {**row.result, "seconds": 0}) for row in found])
+    assert results[0] == results[1]
+    assert len(results[0]) == 6
+
+
+def test_another_protocol_does_not_share_a_run(rote, tmp_path):
+    figure = figures_named("dana2025.fig4")[0]
+    with Ledger.open(tmp_path / "run", Plan.of(figure, protocol="fast").identity, {}):
+        pass
+    refused = rote("reproduce", "dana2025.fig4", "--quick", "--protocol", "paper", "-o", tmp_path / "run")
+    assert refused.code == 2
+    assert "holds another run" in refused.err
+    assert "'fast', now 'paper'" in refused.err
+
+
+def test_table_figure_and_verdicts_are_written(rote, tmp_path):
+    done = rote("reproduce", "dana2025.fig4", "--quick", "--repeats", 2)
+    assert done.code == 0, done.err
+    assert "QUICK" in done.out
+    folder = tmp_path / "runs" / "dana2025.fig4-fast-quick"
+    document = json.loads((folder / "figures" / "dana2025.fig4.json").read_text())
+    assert [cell["x"] for cell in document["cells"]] == [1, 5, 9, 13, 17, 21]
+    assert {claim["id"] for claim in document["claims"]} == {"slope-at-dim-2", "above-bound", "released-values"}
+    for cell in document["cells"]:
+        assert cell["difference"] == pytest.approx(cell["sampled_accuracy"] - cell["published"])
+        assert 0 < cell["uniform_accuracy"] <= 1
+    for name in ("dana2025.fig4.png", "dana2025.fig4.svg", "dana2025.fig4-uniform.png"):
+        assert (folder / "figures" / name).stat().st_size > 10_000
+    import polars
+
+    curves = polars.read_parquet(folder / "curves.parquet")
+    assert curves["seed"].n_unique() == 2
+    assert curves["heads"].n_unique() == 6
+
+
+@pytest.mark.parametrize("name", ["dana2025.fig99", "nobody2020", "fig1a"])
+def test_unknown_figures_are_refused(rote, name):
+    refused = rote("reproduce", name)
+    assert refused.code == 2
+    assert "dana2025.fig1a" in refused.err
+
+
+def test_no_repeats_are_refused(rote):
+    assert "at least 1" in rote("reproduce", "dana2025.fig4", "--repeats", 0).err
