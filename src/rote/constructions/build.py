@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rote.constructions.construction import Request, construction_named, parse_options
+from rote.constructions.construction import CONSTRUCTIONS, Request, construction_named, parse_options
 from rote.errors import CheckFailed, InputError
 from rote.export.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
@@ -48,7 +48,9 @@ def build(
     construction = construction_named(method or DEFAULT_METHODS[type(task)])
     if not isinstance(task, construction.tasks):
         wanted = " or ".join(kind.__name__ for kind in construction.tasks)
-        raise InputError(f"{construction.id} stores a {wanted}, not a {type(task).__name__}")
+        others = ", ".join(sorted(item.id for item in CONSTRUCTIONS.values() if isinstance(task, item.tasks)))
+        given = type(task).__name__
+        raise InputError(f"{construction.id} stores a {wanted}, not a {given}; for a {given} there are {others}")
     if dtype is not None:
         dtype_named(dtype)
     parsed = parse_options(construction, options)

@@ -52,7 +52,7 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
 )
 def theorem2(spec: AttentionOnly) -> Value | Refusal:
     """Noisy look-up tables with entropy h per row. Since d >= N - 1 already gives divergence 0 (Proposition 2), the
-    bound says something only for d > 128 ln(N + 1) below N - 1, hence for N >= 868."""
+    bound says something only for d > 128 ln(N + 1) below N - 1, hence for N >= 869."""
     needed = math.floor(128 * math.log(spec.vocab + 1)) + 1
     if spec.dim < needed:
         return Refusal(f"needs dim > 128 ln(vocab + 1), so at least {needed}, given {spec.dim}")
