@@ -19,7 +19,7 @@ def logits(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[Ten
     """
     entered = tokens_in(spec, weights, inputs)
     batch, length = entered.shape
-    state = torch.zeros(spec.width, batch * length, dtype=entered.dtype)
+    state = entered.new_zeros(spec.width, batch * length)
     state[0] = entered.flatten()
     if spec.layers_before:
         state = through(weights["before.weight"], weights["before.bias"], state)
@@ -36,8 +36,8 @@ def tokens_in(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[
         contexts, queries = inputs
         return torch.cat([contexts, queries[:, None]], 1) @ weights["project"] + weights["shift"]
     if spec.input == "table":
-        places = torch.arange(spec.context) if spec.ordered else torch.zeros(spec.context, dtype=torch.long)
-        return weights["table"][places, inputs]
+        places = torch.arange(spec.context, device=inputs.device)
+        return weights["table"][places if spec.ordered else 0 * places, inputs]
     entered = weights["tokens"][inputs]
     return entered + weights["positions"] if spec.ordered else entered
 
