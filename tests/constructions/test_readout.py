@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from rote.constructions.build import build
 from rote.constructions.codes import answer_code
 from rote.constructions.readout_fit import _hopeless, _Objective, fit_readout, whiten
-from rote.constructions.rote_readout import SAFETY, estimate, margin_and_noise, readout_spec
+from rote.constructions.rote_readout import SAFETY, margin_and_noise
 from rote.constructions.warm_start import warm_start
 from rote.errors import CheckFailed, InputError
 from rote.export.folder import read_folder, write_folder
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 from rote.tasks.generators import random_associations
+from rote.theory.readout_sizes import estimate, readout_spec
 from rote.theory.sizes import theorem1_spec
 
 

@@ -15,9 +15,9 @@ from rote.models.spec import spec_from_config
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS, inversions
-from rote.theory.inversions import readout_holds
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.plan import BUILT_BY, plan, zipped_bytes
+from rote.theory.readout_sizes import holds as readout_holds
 from rote.theory.sizes import fewest_heads, task_rank, theorem1_spec
 from rote.theory.storage import entropy_bits, fixed_width_bits, key_set_bits
 
@@ -36,7 +36,8 @@ def test_constructions_named_are_registered():
     assert set(BUILT_BY) <= set(inversions.INVERSIONS)
     assert set(BUILT_BY.values()) <= set(CONSTRUCTIONS)
     rows = {row.id: row.construction for row in plan(AIRPORTS)}
-    assert rows["dana2025.theorem1"] == rows["dana2025.corollary1"] == "dana2025.theorem1"
+    assert rows["dana2025.remark2"] == rows["dana2025.theorem1"] == "dana2025.theorem1"
+    assert rows["dana2025.corollary1"] == "dana2025.corollary1"
     assert rows["bietti2023.outer_product"] == "bietti2023"
     assert rows["morris2025.bits"] == "bound only"
     assert rows["table.fixed"] == "no model"

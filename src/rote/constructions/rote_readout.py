@@ -29,11 +29,8 @@ from rote.measure.streaming import stream_logits
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
-from rote.tasks.shape import TaskShape
-from rote.theory.sizes import COMFORTABLE_DIM, fewest_heads, task_rank, widest_head
-
-LOAD = 0.8
-"""Share of the estimate that is filled when heads are chosen: fits near the estimate itself are slow."""
+from rote.theory.readout_sizes import estimate, readout_spec
+from rote.theory.sizes import task_rank
 
 SCORE_STDS = (5.0, 10.0, 2.5)
 """Sharp enough to tell contexts apart, not so sharp that a head always looks at the same position: such a head's
@@ -55,34 +52,6 @@ class ReadoutOptions(Options):
     """Standard deviation of attention scores; when absent 5, 10 and 2.5 are tried until heads are independent."""
     growths: int = Field(default=4, ge=0)
     """How often heads are added when a fit fails and their number was left open."""
-
-
-def estimate(shape: TaskShape, spec: AttentionOnly) -> int:
-    """2(dp + md) / log2 m facts for m answers; dimensions beyond m - 1 change no argmax and are not counted."""
-    classes = max(2, shape.answers)
-    dim = min(spec.dim, classes - 1)
-    rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
-    return int(2 * dim * (rank + classes) / math.log2(classes))
-
-
-def readout_spec(
-    shape: TaskShape, dim: int | None = None, head_dim: int | None = None, heads: int | None = None
-) -> AttentionOnly:
-    """Sizes for a task: dim 20 unless given, and the fewest heads whose estimate, loaded to 80 %, covers the facts."""
-    chosen = max(COMFORTABLE_DIM, head_dim or 0) if dim is None else dim
-    width = min(chosen, widest_head(shape)) if head_dim is None else head_dim
-
-    def at(number: int) -> AttentionOnly:
-        return AttentionOnly(vocab=shape.vocab, context=shape.context, dim=chosen, head_dim=width, heads=number)
-
-    if heads is not None:
-        return at(heads)
-    low, high = 0, fewest_heads(shape, chosen, width)
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = LOAD * estimate(shape, at(middle)) >= shape.associations
-        low, high = (low, middle) if enough else (middle, high)
-    return at(high)
 
 
 def margin_and_noise(model: Model, task: AssociationTask) -> tuple[float, float]:

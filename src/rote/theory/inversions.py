@@ -22,8 +22,9 @@ from rote.theory import allenzhu2024, kajitsuka2025, morris2025
 from rote.theory.bound import Kind
 from rote.theory.bubeck2020 import neurons_for
 from rote.theory.nichani2024 import linear_capacity
-from rote.theory.rote_readout import SMALLEST_DIM, readout_estimate
-from rote.theory.sizes import COMFORTABLE_DIM, fewest_heads, task_rank, theorem1_spec, widest_head
+from rote.theory.readout_sizes import readout_spec
+from rote.theory.rote_readout import SMALLEST_DIM
+from rote.theory.sizes import COMFORTABLE_DIM, theorem1_spec, widest_head
 
 LARGEST_READOUT_DIM = 32
 """The rule behind `rote.readout` was measured at dims 10 and 20; it is not stretched much beyond."""
@@ -96,10 +97,10 @@ def _flattest(shape: TaskShape, query_key_rank: int | None) -> AttentionOnly:
 
 
 def readout(shape: TaskShape) -> Sized:
-    """Fewest parameters over d = 5 .. 32 with k = d where the tokens allow, by the estimate 2(dp + Nd)/log2 N."""
+    """Fewest parameters over d = 5 .. 32 with k = d where the tokens allow, as `rote build` would choose heads."""
     if shape.vocab < 2:
         raise InputError("with one token there is only one answer")
-    specs = [_readout_at(shape, dim) for dim in range(SMALLEST_DIM, LARGEST_READOUT_DIM + 1)]
+    specs = [readout_spec(shape, dim) for dim in range(SMALLEST_DIM, LARGEST_READOUT_DIM + 1)]
     return Sized(
         "rote.readout",
         "estimate",
@@ -107,28 +108,6 @@ def readout(shape: TaskShape) -> Sized:
         "somewhat more heads",
         min(specs, key=lambda spec: (spec.parameters(), spec.dim)),
     )
-
-
-def readout_holds(shape: TaskShape, spec: AttentionOnly) -> bool:
-    """Whether the estimate covers the facts."""
-    rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
-    return readout_estimate(rank, spec.dim, shape.vocab) >= shape.associations
-
-
-def _readout_at(shape: TaskShape, dim: int) -> AttentionOnly:
-    width = min(dim, widest_head(shape))
-
-    def at(heads: int) -> AttentionOnly:
-        return AttentionOnly(vocab=shape.vocab, context=shape.context, dim=dim, head_dim=width, heads=heads)
-
-    high = fewest_heads(shape, dim, width)
-    while not readout_holds(shape, at(high)):
-        high *= 2
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if readout_holds(shape, at(middle)) else (middle, high)
-    return at(high)
 
 
 def madden(shape: TaskShape, dim: int = COMFORTABLE_DIM) -> Sized:
