@@ -43,8 +43,8 @@ def plan(
     possible = [row for row in rows if row.possible]
     print_table(
         f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers; bytes in {dtype}",
-        ["method", "bytes", "parameters", "model", "built by"],
-        [[row.id, row.bytes, row.parameters, row.model, row.construction] for row in possible],
+        ["method", "bytes", "parameters", "built by", "model"],
+        [[row.id, row.bytes, row.parameters, row.construction, row.model] for row in possible],
     )
     if len(possible) < len(rows):
         print_table("cannot hold them", ["method", "why"], [[row.id, row.reason] for row in rows if not row.possible])
