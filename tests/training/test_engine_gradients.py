@@ -89,7 +89,7 @@ def test_stacked_engine(spec, distribution):
     stack = np.stack([other, flat]).astype(np.float64)
     engine = TorchObjective(spec, problem, weights, dtype=torch.float64)
     for focus in (0.0, 0.7):
-        agree(engine.gradient(stack, None, focus), 1, spec, problem, flat, weights[1], focus, 1e-9)
+        agree(engine.gradient(stack, None, np.array([0.2, focus])), 1, spec, problem, flat, weights[1], focus, 1e-9)
     rows = rng.integers(len(problem), size=(2, 11))
     found = engine.gradient(stack, rows)
     for model, start in enumerate((other, flat)):
@@ -108,7 +108,7 @@ def test_native_engine(spec, width, distribution):
     for layout in ("grid", "list") if spec.context == 2 and spec.layers == 1 else ("list",):
         engine = native.NativeObjective(spec, problem, weights, width, layout)
         for focus in (0.0, 0.7, 0.0):  # nothing may be left over from one step to the next
-            found = engine.gradient(flat[None], None, focus)
+            found = engine.gradient(flat[None], None, np.array([focus]))
             agree(found, 0, spec, problem, flat, weights, focus, tolerance)
         for batch in (1, 21, 64):
             rows = rng.integers(len(problem), size=(1, batch))

@@ -38,7 +38,7 @@ class Muon:
         state, losses, shares = self.state, [], []
         for step, (rate, matrix_rate) in enumerate(zip(rates, matrix_rates, strict=True)):
             batch = None if rows is None else rows[:, step]
-            found = self._objective.gradient(state.flat, batch, float(focus[step]))
+            found = self._objective.gradient(state.flat, batch, focus[:, step])
             gradient = found.gradient
             losses.append(found.loss)
             shares.append(found.right)

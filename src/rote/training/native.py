@@ -122,13 +122,14 @@ class NativeObjective:
             self._library.rote_close(self._handle)
             self._handle = None
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
         parameters = self._one(flat)
         gradient, out = np.empty_like(parameters), np.empty(3)
+        chosen = 0.0 if focus is None else float(focus[0])
         batch, where, kept = _rows(rows)
         self._check(
             self._library.rote_gradient(
-                self._handle, parameters.ctypes.data, gradient.ctypes.data, where, batch, focus, out.ctypes.data
+                self._handle, parameters.ctypes.data, gradient.ctypes.data, where, batch, chosen, out.ctypes.data
             )
         )
         del kept
@@ -144,7 +145,7 @@ class NativeObjective:
     ) -> tuple[np.ndarray, np.ndarray]:
         moved = [self._one(part) for part in (state.flat, state.first, state.second)]
         rates = np.ascontiguousarray(rates, np.float32)
-        focus = np.zeros_like(rates) if focus is None else np.ascontiguousarray(focus, np.float32)
+        focus = np.zeros_like(rates) if focus is None else np.ascontiguousarray(focus[0], np.float32)
         losses = np.full((1, len(rates)), np.nan, np.float32)
         shares = np.zeros((1, len(rates)), np.float32)
         batch, where, kept = _rows(rows)

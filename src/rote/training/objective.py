@@ -56,8 +56,11 @@ class Objective(Protocol):
     problem: Problem
     engine: str
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
-        """Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts."""
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
+        """Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts.
+
+        `focus` is one number per model.
+        """
         ...
 
     def adam_steps(
@@ -70,7 +73,7 @@ class Objective(Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take one step of Adam per rate; cross-entropies and shares of right predictions (models x steps) before each.
 
-        `rows` is (models x steps x batch), or nothing under full batches; `focus` one number per step.
+        `rows` is (models x steps x batch), or nothing under full batches; `focus` (models x steps).
         """
         ...
 

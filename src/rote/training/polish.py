@@ -34,7 +34,7 @@ def polished(
     def evaluate() -> torch.Tensor:
         nonlocal best
         now = parameters.detach().numpy()
-        found = objective.gradient(now[None], None, focus)
+        found = objective.gradient(now[None], None, np.array([focus]))
         value = float(found.objective[0])
         if value < best[0]:
             best = (value, now.copy())

@@ -21,6 +21,8 @@ from rote.training.schedule import learning_rates
 
 LAST_BATCHES = 100
 CURVE_POINTS = 200
+FOCUS_PER_MISS = 3.0
+"""Focus is at most so many times the share that is missed: a model that nearly holds everything gives nothing up."""
 
 Report = Callable[[int], None]
 """Told how many steps were taken."""
@@ -38,9 +40,10 @@ def run(
     """Train a stack of models from `flat` (models x parameters), then measure each."""
     started = time.thread_time()
     flat, losses, shares = _optimised(objective, protocol, flat, data, report)
-    # Under a focus the contexts that are given up may cost more than knowing nothing.
-    knowing_nothing = np.inf if protocol.focus else math.log(max(2, objective.problem.vocab))
-    diverged = [divergence_step(losses[model], flat[model], knowing_nothing) for model in range(len(flat))]
+    diverged = [
+        divergence_step(losses[model], flat[model], _cost_of_knowing_nothing(objective, protocol, shares[model]))
+        for model in range(len(flat))
+    ]
     if protocol.polish:
         ended = [
             (flat[model], losses[model])
@@ -84,7 +87,8 @@ def _optimised(
     settings = AdamSettings(protocol.beta1, protocol.beta2, protocol.epsilon)
     rates = _rates(protocol, protocol.peak)
     matrix_rates = _rates(protocol, protocol.muon_peak)
-    focus = protocol.focus * np.arange(protocol.steps) / protocol.steps
+    ramp = protocol.focus * np.arange(protocol.steps) / protocol.steps
+    missed = np.ones(len(flat))
     muon = Muon(objective, flat) if protocol.optimizer == "muon" else None
     state = AdamState.start(flat) if muon is None else muon.state
     losses, shares = [], []
@@ -93,12 +97,14 @@ def _optimised(
         steps = part.stop - part.start
         drawn = [one.rows(steps) for one in data]
         rows = None if protocol.batch is None else np.stack([one for one in drawn if one is not None])
+        focus = np.minimum(ramp[part], FOCUS_PER_MISS * missed[:, None])
         if muon is None:
-            loss, share = objective.adam_steps(state, rates[part], rows, settings, focus[part])
+            loss, share = objective.adam_steps(state, rates[part], rows, settings, focus)
         else:
-            loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings, focus[part])
+            loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings, focus)
         losses.append(loss)
         shares.append(share)
+        missed = 1 - share[:, -10:].mean(1)
         report(steps)
         if not np.isfinite(loss[:, -1]).any():
             report(protocol.steps - part.stop)
@@ -116,6 +122,13 @@ def _polished(
 ) -> tuple[np.ndarray, np.ndarray]:
     better, further = polished(objective, flat, protocol.polish, protocol.focus)
     return better, np.concatenate([losses, further])
+
+
+def _cost_of_knowing_nothing(objective: Objective, protocol: Protocol, shares: np.ndarray) -> float:
+    """ln(vocab); but under a focus the contexts that are given up may cost any amount while others are answered."""
+    vocab = objective.problem.vocab
+    answers_some = protocol.focus > 0 and shares[-10:].mean() > 2 / vocab
+    return math.inf if answers_some else math.log(max(2, vocab))
 
 
 def divergence_step(losses: np.ndarray, flat: np.ndarray, knowing_nothing: float) -> int | None:

@@ -44,9 +44,10 @@ class TorchObjective:
         self._probabilities = self._put(problem.probabilities).to(dtype)
         self._starts = self._put(problem.starts).long()
 
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: float = 0.0) -> Evaluation:
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
         parameters = self._put(flat).to(self._dtype).requires_grad_()
-        loss, right, objective = self.loss(parameters, None if rows is None else self._put(rows).long(), focus)
+        batch = None if rows is None else self._put(rows).long()
+        loss, right, objective = self.loss(parameters, batch, self._focus(focus))
         (gradient,) = torch.autograd.grad(objective.sum(), parameters)
         return Evaluation(*(part.detach().cpu().numpy() for part in (loss, right, gradient, objective)))
 
@@ -64,7 +65,8 @@ class TorchObjective:
         for step, rate in enumerate(rates.tolist()):
             parameters = flat.detach().requires_grad_()
             batch = None if batches is None else batches[:, step]
-            loss, right, objective = self.loss(parameters, batch, 0.0 if focus is None else float(focus[step]))
+            chosen = self._focus(None if focus is None else focus[:, step])
+            loss, right, objective = self.loss(parameters, batch, chosen)
             (gradient,) = torch.autograd.grad(objective.sum(), parameters)
             losses.append(loss.detach())
             shares.append(right)
@@ -77,7 +79,7 @@ class TorchObjective:
             kept[...] = now.cpu().numpy()
         return torch.stack(losses, 1).cpu().numpy(), torch.stack(shares, 1).cpu().numpy()
 
-    def loss(self, parameters: Tensor, rows: Tensor | None, focus: float) -> tuple[Tensor, Tensor, Tensor]:
+    def loss(self, parameters: Tensor, rows: Tensor | None, focus: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Cross-entropy, share of right predictions and the value under a focus, per model."""
         weights = self.unstacked(parameters)
         models = parameters.shape[0]
@@ -92,7 +94,12 @@ class TorchObjective:
         right = log_probabilities.detach().argmax(-1) == self._answers[rows]
         crossed = self._crossed(log_probabilities, rows)
         loss = -(weight * crossed).sum(-1)
-        objective = loss if focus == 0 else -(weight * torch.expm1(focus * crossed)).sum(-1) / focus
+        objective = loss
+        if focus is not None:
+            # The smallest normal number in place of nought, where the cross-entropy is taken instead.
+            safe = focus.clamp(min=torch.finfo(self._dtype).tiny)
+            focused = -(weight * torch.expm1(safe[:, None] * crossed)).sum(-1) / safe
+            objective = torch.where(focus > 0, focused, loss)
         return loss, (weight * right).sum(-1), objective
 
     @torch.no_grad()
@@ -137,6 +144,9 @@ class TorchObjective:
         entry = entry + torch.arange(len(model_row), device=rows.device) - first
         picked = log_probabilities.flatten(0, 1)[model_row, self._entries[1][entry]] * self._probabilities[entry]
         return picked.new_zeros(rows.numel()).index_add(0, model_row, picked).view(rows.shape)
+
+    def _focus(self, focus: np.ndarray | None) -> Tensor | None:
+        return None if focus is None or not focus.any() else self._put(focus).to(self._dtype)
 
     def _put(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self._device)
