@@ -8,24 +8,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.constructions.best_encoder import best_encoder
 from rote.constructions.construction import Request, construction_named, parse_options
-from rote.constructions.dana2025_proposition2 import exact_encoder, helmert
-from rote.constructions.dana2025_proposition3 import circle_encoder
-from rote.constructions.dana2025_theorem2 import (
-    corrected_bound,
-    lookup_encoder,
-    measured_bound,
-    printed_constant,
-    random_rows,
-)
-from rote.constructions.encoder import Encoder, best_embedding, expected_divergence, row_divergences
-from rote.constructions.least_squares_encoders import (
+from rote.constructions.encoders.best_encoder import best_encoder
+from rote.constructions.encoders.encoder import Encoder, best_embedding, expected_divergence, row_divergences
+from rote.constructions.encoders.least_squares import (
     expansion_bound,
     least_squares,
     ls_bound,
     printed_ls_bound,
     weighted_least_squares,
+)
+from rote.constructions.encoders.proposition2 import exact_encoder, helmert
+from rote.constructions.encoders.proposition3 import circle_encoder
+from rote.constructions.encoders.theorem2 import (
+    corrected_bound,
+    lookup_encoder,
+    measured_bound,
+    printed_constant,
+    random_rows,
 )
 from rote.errors import InputError
 from rote.export.certificate import examine

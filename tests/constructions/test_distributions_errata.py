@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from rote.constructions.best_encoder import best_encoder
 from rote.constructions.build import build
-from rote.constructions.dana2025_theorem2 import (
+from rote.constructions.dana2025.output_fits import Problem, paper_bound, paper_output
+from rote.constructions.encoders.best_encoder import best_encoder
+from rote.constructions.encoders.encoder import Encoder, expected_divergence, truth_and_prior
+from rote.constructions.encoders.theorem2 import (
     entropy_term,
     lookup_encoder,
     measured_bound,
     printed_constant,
     random_rows,
 )
-from rote.constructions.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.output_fits import Problem, paper_bound, paper_output
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 

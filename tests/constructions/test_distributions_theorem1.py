@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.dana2025_theorem1_distribution import covering, solve_output
-from rote.constructions.encoder import Encoder, expected_divergence
-from rote.constructions.output_fits import (
+from rote.constructions.dana2025.output_fits import (
     Problem,
     convex_output,
     exact_output,
@@ -18,6 +16,8 @@ from rote.constructions.output_fits import (
     paper_output,
     weighted_output,
 )
+from rote.constructions.dana2025.theorem1_distribution import covering, solve_output
+from rote.constructions.encoders.encoder import Encoder, expected_divergence
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 from rote.tasks.generators import random_distributions

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.least_norm import factor
-from rote.constructions.neurons import random_neurons
+from rote.constructions.neurons.neurons import random_neurons
+from rote.constructions.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
 from rote.export.fingerprint import weights_fingerprint
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary

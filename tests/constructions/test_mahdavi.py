@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.least_norm import factor
-from rote.constructions.mahdavi2024_assumptions import measure_assumptions, reach
-from rote.constructions.mahdavi2024_routes import random_route
+from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
+from rote.constructions.mahdavi2024.routes import random_route
+from rote.constructions.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
 from rote.export.fingerprint import weights_fingerprint
 from rote.tasks import VectorTask

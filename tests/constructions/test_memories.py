@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.bietti2023 import noise_std
 from rote.constructions.build import build
-from rote.constructions.cabannes2024 import least_squares
 from rote.constructions.construction import Request
-from rote.constructions.nichani2024 import capacity, train
-from rote.constructions.random_memory import random_memory
+from rote.constructions.memories.bietti2023 import noise_std
+from rote.constructions.memories.cabannes2024 import least_squares
+from rote.constructions.memories.nichani2024 import capacity, train
+from rote.constructions.memories.random_memory import random_memory
 from rote.errors import CheckFailed, InputError
 from rote.export.fingerprint import weights_fingerprint
 from rote.measure.recall import recall

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.codes import answer_code
-from rote.constructions.readout_fit import _hopeless, _Objective, fit_readout, whiten
-from rote.constructions.rote_readout import SAFETY, margin_and_noise
+from rote.constructions.random_attention.codes import answer_code
+from rote.constructions.readout.fit import _hopeless, _Objective, fit_readout, whiten
+from rote.constructions.readout.readout import SAFETY, margin_and_noise
 from rote.constructions.warm_start import warm_start
 from rote.errors import CheckFailed, InputError
 from rote.export.folder import read_folder, write_folder

@@ -1,0 +1,121 @@
+"""One block of the gated arrowhead: a group's facts, its gated heads, and the factors of its features.
+
+P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest are left to the border.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Integer
+from scipy.linalg import get_lapack_funcs
+from torch import Tensor
+
+from rote.constructions.dana2025.gated_heads import draw_gated_heads
+from rote.constructions.random_attention.draw import Heads, ScoreSize
+from rote.constructions.random_attention.features import Differences
+from rote.constructions.solvers.zero_slack import largest_singular, smallest_singular
+from rote.models.attention_only import AttentionOnly
+
+USUAL_ROWS = 500
+
+
+def block_gate(rows: int) -> float:
+    """Pivot rows whose condition number is above this are drawn again; it grows with a matrix's order."""
+    return 1e5 * max(1.0, rows / USUAL_ROWS)
+
+
+def block_draws(rows: int) -> int:
+    """Fewer chances for large blocks: they vary less, and a draw costs the cube of their size."""
+    return max(2, min(8, 8 * USUAL_ROWS // rows))
+
+
+@dataclass(frozen=True)
+class Block:
+    """One group's facts, its heads and the factors of its features."""
+
+    rows: Integer[Tensor, " rows"]
+    """Facts in pivot order: the first ones are eliminated, the rest go to the border."""
+    heads: Heads | None
+    square: np.ndarray
+    """L_1 and U of the pivot rows, packed."""
+    below: np.ndarray
+    """L_2."""
+    condition: float
+
+    @property
+    def pivots(self) -> Integer[Tensor, " eliminated"]:
+        return self.rows[: len(self.square)]
+
+    def reduce(self, right: Float[Tensor, "rows columns"]) -> Float[Tensor, "left columns"]:
+        """What elimination leaves of the rows that go to the border: right_2 - L_2 L_1^-1 right_1."""
+        count = len(self.square)
+        if not count:
+            return right
+        (trtrs,) = get_lapack_funcs(("trtrs",), (self.square,))
+        top, _ = trtrs(self.square, np.asfortranarray(right[:count].numpy()), lower=1, unitdiag=1, overwrite_b=1)
+        return right[count:] - torch.from_numpy(self.below @ top)
+
+    def solve(self, right: Float[Tensor, "eliminated columns"]) -> Float[Tensor, "eliminated columns"]:
+        """B_j from the pivot rows."""
+        return _square_solve(self.square, right)
+
+
+def draw_block(
+    rows: Integer[Tensor, " rows"],
+    code: Float[Tensor, " gate"],
+    score_size: ScoreSize,
+    differences: Differences,
+    width: int,
+    spec: AttentionOnly,
+    generator: torch.Generator,
+) -> Block:
+    """Heads for one group, one less than fits: a taller block is better conditioned, and a larger border is cheap.
+
+    Drawn until the pivot rows are well conditioned; the best draw is kept. A group too small for a head, or whose
+    contexts differ too little, is left to the border whole.
+    """
+    count = len(rows) // width - 1
+    empty = Block(rows, None, np.empty((0, 0)), np.empty((len(rows), 0)), float("inf"))
+    if count < 1 or differences.rank(rows) < width:
+        return empty
+    best = empty
+    for _ in range(block_draws(len(rows))):
+        heads = draw_gated_heads(count, code, spec, score_size.gated(count), differences, generator, rows)
+        features = torch.empty(len(rows), count * width, dtype=torch.float64)
+        differences.features(heads, width, features, rows)
+        block = _factorise(rows, heads, features, generator)
+        best = min(best, block, key=lambda one: one.condition)
+        if best.condition < block_gate(len(rows)):
+            break
+    return best
+
+
+def _factorise(
+    rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], generator: torch.Generator
+) -> Block:
+    largest = largest_singular(features, generator)
+    packed = np.asfortranarray(features.numpy())
+    (getrf,) = get_lapack_funcs(("getrf",), (packed,))
+    lu, swaps, singular = getrf(packed, overwrite_a=True)
+    order = np.arange(len(rows))
+    for place, other in enumerate(swaps):
+        order[[place, other]] = order[[other, place]]
+    count = features.shape[1]
+    square, below = np.asfortranarray(lu[:count]), np.asfortranarray(lu[count:])
+    condition = float("inf")
+    if not singular:
+        condition = largest / smallest_singular(
+            count, lambda right, transposed: _square_solve(square, right, transposed), generator
+        )
+    return Block(rows[torch.from_numpy(order)], heads, square, below, condition)
+
+
+def _square_solve(square: np.ndarray, right: Tensor, transposed: bool = False) -> Tensor:
+    """(L_1 U)^-1 right, or its transpose's."""
+    (getrs,) = get_lapack_funcs(("getrs",), (square,))
+    unswapped = np.arange(len(square), dtype=np.int32)
+    solution, _ = getrs(square, unswapped, np.asfortranarray(right.numpy()), trans=int(transposed), overwrite_b=1)
+    return torch.from_numpy(solution)

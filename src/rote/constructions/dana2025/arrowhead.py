@@ -1,0 +1,148 @@
+"""Gated arrowhead: zero slack beyond ten thousand facts, in memory far below facts^2.
+
+Most heads are gated (see `gated_heads`): on facts outside their group their features vanish, so the system is
+block-diagonal but for the skip connection and a few generic heads, which every fact sees:
+
+    [ F_1             G_1 ] [B_1]   [E_1]
+    [      ...        ... ] [...] = [...]        F_j: n_j facts x w h_j features, w h_j < n_j.
+    [           F_J   G_J ] [B_g]   [E_J]
+
+Eliminating each block leaves n_j - w h_j rows of G_j; together they form the border system for B_g, as square as the
+whole. An ill-conditioned border means another draw.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rote.constructions.dana2025.arrow_block import draw_block
+from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, group_last_tokens
+from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
+from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
+from rote.constructions.random_attention.draw import Heads, ScoreSize
+from rote.constructions.random_attention.features import Differences
+from rote.constructions.random_attention.skip_gauge import SkipBasis
+from rote.constructions.solvers.zero_slack import refine, solver, usable_columns
+from rote.models.attention_only import AttentionOnly
+from rote.progress import Progress
+from rote.tasks import AssociationTask
+
+BORDER_GATE = 1e7
+
+
+def block_target(facts: int, width: int) -> int:
+    """Facts per block that balance the blocks (facts n^2) with the border ((facts w / n)^3)."""
+    return max(4 * width, round((facts**2 * width**3) ** 0.2))
+
+
+def arrowhead_refusal(task: AssociationTask, spec: AttentionOnly) -> str | None:
+    """Why these facts and sizes do not suit the arrowhead; None when they do."""
+    if spec.rank < 2:
+        return "a gate needs query-key matrices of rank two; leave rank_one out and give head_dim 2 or more"
+    place = torch.unique(torch.from_numpy(task.contexts[:, -1]), return_inverse=True)[1]
+    groups = group_last_tokens(place, block_target(task.facts, spec.head_dim))
+    if len(groups.rows) < groups.gate_dim + 1:
+        return f"its blocks are groups of last tokens, and there are only {len(groups.rows)} of them"
+    if spec.dim < groups.gate_dim + 4:
+        return (
+            f"gates for {len(groups.rows)} groups of last tokens need dim {groups.gate_dim + 4} or more, not {spec.dim}"
+        )
+    return None
+
+
+def arrowhead_attempt(
+    task: AssociationTask,
+    spec: AttentionOnly,
+    dtype: torch.dtype,
+    score_size: ScoreSize,
+    right_hand_sides: int,
+    generator: torch.Generator,
+    progress: Progress,
+) -> Attempt:
+    """Draw gated and generic heads, eliminate block by block, solve the border, fold the skip connection in."""
+    clock = Clock()
+    contexts = torch.from_numpy(task.contexts).long()
+    last, place = torch.unique(contexts[:, -1], return_inverse=True)
+    groups = group_last_tokens(place, block_target(task.facts, spec.head_dim))
+    embeddings, codes = draw_gated_embeddings(spec, groups, last, padding(task), dtype, generator)
+    differences = Differences(embeddings, contexts)
+    skip = SkipBasis(differences.last_tokens)
+    width = usable_width(differences, skip, spec)
+
+    with progress.stage("blocks", task.facts) as stage:
+        blocks = []
+        for rows, code in zip(groups.rows, codes, strict=True):
+            blocks.append(draw_block(rows, code, score_size, differences, width, spec, generator))
+            stage.advance(len(rows))
+    clock.lap("blocks")
+
+    gated = sum(len(block.square) for block in blocks) // width
+    score_std = score_size.plain(spec.heads - gated)
+    generic = draw_threshold_heads(spec.heads - gated, spec, score_std, differences, generator)
+    border_rows = task.facts - gated * width
+    columns = usable_columns(border_rows, skip.columns + len(generic) * width)
+    used = generic.some(slice(-(-(columns - skip.columns) // width)))
+    wanted = Wanted.draw(task, spec.dim, right_hand_sides, generator)
+
+    def seen_by_all(rows: Tensor) -> Tensor:
+        """Skip columns and generic features on these facts: G_j."""
+        part = torch.empty(len(rows), skip.columns + len(used) * width, dtype=torch.float64)
+        part[:, : skip.columns] = skip.features(differences.last_place[rows])
+        differences.features(used, width, part[:, skip.columns :], rows)
+        return part
+
+    border = torch.empty(border_rows, skip.columns + len(used) * width, dtype=torch.float64)
+    border_wanted = torch.empty(border_rows, wanted.right.shape[1], dtype=torch.float64)
+    at = 0
+    with progress.stage("eliminating", task.facts) as stage:
+        for block in blocks:
+            left = block.reduce(torch.cat([seen_by_all(block.rows), wanted.right[block.rows]], 1))
+            span = slice(at, at + len(left))
+            border[span], border_wanted[span] = left[:, : border.shape[1]], left[:, border.shape[1] :]
+            at += len(left)
+            stage.advance(len(block.rows))
+    clock.lap("eliminate")
+
+    with progress.stage(f"border of {border_rows}"):
+        factors = solver(border, dtype == torch.float64)
+        estimate = factors.condition(generator)
+    measured: dict[str, Any] = {
+        "condition": estimate,
+        "block_condition": max((block.condition for block in blocks if block.heads is not None), default=1.0),
+        "blocks": len(blocks),
+        "largest_block": max(len(block.rows) for block in blocks),
+        "border": border_rows,
+        "score_std": score_std,
+        "seconds": clock.seconds,
+    }
+    if not estimate < BORDER_GATE:
+        clock.lap("border")
+        return Attempt(None, measured)
+    refined = refine(border, factors, border_wanted)
+    clock.lap("border")
+
+    solved_blocks = []
+    for block in blocks:
+        if len(block.square):
+            known = seen_by_all(block.pivots) @ refined.solution
+            solved_blocks.append(block.solve(wanted.right[block.pivots] - known))
+    heads = Heads.together([block.heads for block in blocks if block.heads is not None] + [generic])
+    solved = torch.cat([*solved_blocks, refined.solution[skip.columns :]])
+    clock.lap("back substitution")
+
+    skip_rows = refined.solution[: skip.columns]
+    code = best_code(skip_rows, solved, skip, heads, width, wanted)
+    columns = wanted.columns(code)
+    weights, skip_condition = finish(
+        spec, embeddings, heads, skip, skip_rows[:, columns], solved[:, columns], width, wanted, code
+    )
+    clock.lap("gauge")
+    measured |= {
+        "skip_condition": skip_condition,
+        "refinement_passes": refined.passes,
+        "residual": refined.residual,
+    }
+    return Attempt(weights, measured)

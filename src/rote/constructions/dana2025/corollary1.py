@@ -1,0 +1,44 @@
+"""Corollary 1 of Dana, Pydi and Chevaleyre 2025: two dimensions suffice for any number of associations.
+
+With d = 2 the answers' codes lie on a circle (Proposition 3), and T facts take 2(S + 2N + 4(T - 2)) parameters. The
+solve is Theorem 1's. In two dimensions features of different facts are hard to keep apart: scores are made very
+sharp, and whether float32 suffices depends on the draw, so draws are plentiful and one that fails names its condition
+number.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.dana2025.theorem1 import Theorem1Options, associations, score_sizes, store
+from rote.errors import InputError
+from rote.tasks import AssociationTask
+from rote.theory.sizes import theorem1_spec
+
+
+class Corollary1Options(Theorem1Options):
+    """Theorem 1's settings, with sharper scores and more draws."""
+
+    score_std: float | None = Field(default=100.0, gt=0)
+    redraws: int = Field(default=40, ge=0)
+
+
+def build_corollary1(request: Request) -> Draft:
+    task, options = associations(request.task), request.options
+    if request.dim not in (None, 2):
+        raise InputError(f"dim: corollary 1 is about dim 2, not {request.dim}; use dana2025.theorem1")
+    spec = theorem1_spec(task.shape, 2, request.head_dim, request.heads, 1 if options.rank_one else None)
+    return store(task, spec, request, score_sizes(options), "dense", "dana2025.corollary1")
+
+
+register(
+    Construction(
+        id="dana2025.corollary1",
+        summary="two dimensions, answers on a circle, any number of facts",
+        source="Dana, Pydi, Chevaleyre 2025, Corollary 1",
+        tasks=(AssociationTask,),
+        build=build_corollary1,
+        options=Corollary1Options,
+    )
+)

@@ -1,0 +1,118 @@
+"""Threshold heads: heads whose attention to the last position is set where it divides the facts.
+
+Two coordinates of x are set aside: an indicator of the last position (x_S has 1 there, all others 0), and one in which
+the padding token lies so deep that no head looks at it. A head's first query-key row reads the indicator, so its key
+vector adds the same to the scores of every context: in it, the indicator's entry is a threshold, the largest score of
+a fact drawn at random. About half of the facts then keep the head's attention on the last position. Of a pool of such
+heads those whose own features are best conditioned on the facts are kept. Where keys are words spelled in letters this
+lowers the condition number from about 1e12 to 1e5: without it most heads always look at the same position.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float, Integer
+from torch import Tensor
+
+from rote.constructions.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.random_attention.features import Differences
+from rote.models.attention_only import AttentionOnly
+
+PAD_DEPTH = 512.0
+"""Scores of padding lie this far below all others, out of reach of softmax for every score size in use."""
+POOL = 2
+"""Heads drawn for each one kept."""
+POOL_ROWS = 600
+"""Facts on which the heads of a pool are compared."""
+
+
+def draw_threshold_embeddings(
+    spec: AttentionOnly, pad: int | None, dtype: torch.dtype, generator: torch.Generator
+) -> Embeddings:
+    """Gaussian tokens and positions but for the two coordinates set aside; `pad` is the padding token's id."""
+    tokens = gaussian((spec.vocab, spec.dim), generator)
+    positions = gaussian((spec.context, spec.dim), generator)
+    tokens[:, -1] = 0
+    positions[:, -1] = 0
+    positions[-1] = 0
+    positions[-1, -1] = 1
+    if pad is not None:
+        tokens[pad, -2] = -PAD_DEPTH
+    return Embeddings(tokens.to(dtype), positions.to(dtype))
+
+
+def draw_threshold_heads(
+    count: int,
+    spec: AttentionOnly,
+    score_std: float,
+    differences: Differences,
+    generator: torch.Generator,
+    rows: Integer[Tensor, " rows"] | None = None,
+) -> Heads:
+    """`count` heads that read every context, the best of a pool on these facts."""
+    drawn = POOL * count
+    rank, dim = spec.rank, spec.dim
+    query = torch.zeros(drawn, rank, dim, dtype=torch.float64)
+    key = torch.zeros(drawn, rank, dim, dtype=torch.float64)
+    query[:, 0, -1] = 1
+    key[:, 0, -2] = 1
+    # Coordinates have variance 1 in x_S and 3 in x_s - x_S: token and position against the last token.
+    v = score_std / math.sqrt((rank - 1) * dim * 3 * dim)
+    query[:, 1:] = gaussian((drawn, rank - 1, dim), generator) * math.sqrt(v)
+    key[:, 1:, :-2] = gaussian((drawn, rank - 1, dim - 2), generator) * math.sqrt(v)
+    value = orthonormal_rows(drawn, spec.head_dim, dim, generator)
+    dtype = differences.dtype
+    pool = Heads(query.to(dtype), key.to(dtype), value.to(dtype))
+    return best_of_pool(with_thresholds(pool, differences, generator, rows), count, differences, generator, rows)
+
+
+def with_thresholds(
+    heads: Heads,
+    differences: Differences,
+    generator: torch.Generator,
+    rows: Integer[Tensor, " rows"] | None = None,
+) -> Heads:
+    """Set each head's threshold to the largest score of one of these facts, drawn at random."""
+    facts = _sample(differences, len(heads), generator, rows)
+    last = differences.last_tokens[differences.last_place[facts]]
+    asked = torch.einsum("hd,hrd->hr", last, heads.query.double())
+    asked = torch.einsum("hr,hrd->hd", asked, heads.key.double())
+    scores = torch.einsum("hsd,hd->hs", differences.before[facts], asked)
+    key = heads.key.clone()
+    largest = scores.amax(1)
+    # A key of one letter has nothing but padding before it: it says nothing about where to divide.
+    key[:, 0, -1] = torch.where(largest > -PAD_DEPTH / 2, largest, 0.0).to(key.dtype)
+    return Heads(heads.query, key, heads.value)
+
+
+def best_of_pool(
+    pool: Heads,
+    count: int,
+    differences: Differences,
+    generator: torch.Generator,
+    rows: Integer[Tensor, " rows"] | None = None,
+) -> Heads:
+    """The heads whose features have the largest least singular value on a sample of these facts.
+
+    A head that looks at the same few tokens whatever the fact has fewer independent features than columns.
+    """
+    if len(pool) <= count:
+        return pool
+    facts = _sample(differences, POOL_ROWS, generator, rows).unique()
+    width = pool.value.shape[1]
+    features = torch.empty(len(facts), len(pool) * width, dtype=torch.float64)
+    differences.features(pool, width, features, facts)
+    each: Float[Tensor, "heads rows width"] = features.view(len(facts), len(pool), width).transpose(0, 1)
+    least = torch.linalg.eigvalsh(each.transpose(1, 2) @ each)[:, 0]
+    kept = least.topk(count).indices.sort().values
+    return Heads(pool.query[kept], pool.key[kept], pool.value[kept])
+
+
+def _sample(
+    differences: Differences, count: int, generator: torch.Generator, rows: Tensor | None
+) -> Integer[Tensor, " count"]:
+    among = differences.facts if rows is None else len(rows)
+    places = torch.randint(0, among, (count,), generator=generator)
+    return places if rows is None else rows[places]

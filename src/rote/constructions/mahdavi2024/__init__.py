@@ -1,0 +1,1 @@
+"""Theorem 1 of Mahdavi, Liao and Thrampoulidis 2024: attention with a separate query memorizes vectors."""

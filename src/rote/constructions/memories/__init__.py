@@ -1,0 +1,1 @@
+"""Linear associative memories: outer products, least squares, training."""

@@ -1,0 +1,1 @@
+"""A neuron per fact: MLPs behind random attention, and attention heads that simulate them."""

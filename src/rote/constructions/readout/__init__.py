@@ -1,0 +1,1 @@
+"""More facts than Theorem 1 promises: W_O and W_U fitted on fixed random attention."""
