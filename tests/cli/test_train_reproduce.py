@@ -130,3 +130,52 @@ def test_unknown_figures_are_refused(rote, name):
 
 def test_no_repeats_are_refused(rote):
     assert "at least 1" in rote("reproduce", "dana2025.fig4", "--repeats", 0).err
+
+
+FACTS = "random:vocab=12,context=2,seed=3"
+
+
+def test_train_writes_a_model_that_verifies(rote):
+    arguments = ("--dim", 4, "--heads", 3, "--seeds", 3, "--steps", 150, "--json")
+    done = rote("train", FACTS, "-o", "model", *arguments)
+    assert done.code == 0, done.err
+    told = done.json
+    assert told["recall"] == max(model["accuracy"] for model in told["models"])
+    assert told["ceiling"] == 1
+    assert told["promised"] == 3 * 4 + 4
+    held = rote("recall", "model", FACTS, "--json").json
+    assert held["recalled"] == told["recalled"]
+    assert held["bits_per_parameter"] == told["bits_per_parameter"]
+    assert rote("verify", "model", FACTS).code == 0
+    again = rote("train", FACTS, "-o", "again", *arguments, "--workers", 1).json
+    assert [model["accuracy"] for model in again["models"]] == [model["accuracy"] for model in told["models"]]
+
+
+def test_train_says_when_it_diverges(rote, tmp_path):
+    done = rote("train", FACTS, "-o", "model", "--dim", 4, "--heads", 3, "--seeds", 2, "--steps", 50, "--rate", 500)
+    assert done.code == 1
+    assert "diverged in every seed" in done.err
+    assert not (tmp_path / "model").exists()
+
+
+def test_train_with_an_mlp_and_several_layers(rote):
+    sizes = ("--dim", 4, "--heads", 1, "--width", 8, "--layers", 2, "--seeds", 1, "--steps", 20)
+    told = rote("train", FACTS, "-o", "model", *sizes, "--json").json
+    assert told["spec"]["architecture"] == "mlp-transformer"
+    assert told["parameters"] == 4 * (2 + 2 * 12 + 4 * 4 * 2) + 2 * (2 * 4 * 8 + 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--steps", 0), "steps"),
+        (("--seeds", 0), "seeds"),
+        (("--width", 4, "--variant", "shared"), "--variant shared"),
+        (("--head-dim", 9), "head_dim 9 exceeds dim 4"),
+        (("--batch", 2**50), "batch"),
+    ],
+)
+def test_train_refuses(rote, arguments, told):
+    refused = rote("train", FACTS, "-o", "model", "--dim", 4, "--heads", 2, *arguments)
+    assert refused.code == 2
+    assert told in refused.err

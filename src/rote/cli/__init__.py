@@ -24,7 +24,20 @@ app = App(
         "named source (countries, airports, wordnet). Every command takes --json."
     ),
 )
-for _name in ("demo", "bound", "plan", "build", "recall", "verify", "capacity", "methods", "reproduce"):
+for _name in (
+    "demo",
+    "bound",
+    "plan",
+    "build",
+    "recall",
+    "verify",
+    "capacity",
+    "law",
+    "methods",
+    "papers",
+    "reproduce",
+    "train",
+):
     app.command(f"rote.cli.{_name}:{_name}", name=_name, help_epilogue="")
 
 

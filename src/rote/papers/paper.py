@@ -66,7 +66,7 @@ class Quick:
     series: tuple[str, ...] | None = None
     """Names; all when absent."""
     every: int = 1
-    """Every so many values of x."""
+    """Every so many cells of a series."""
     repeats: int = 2
 
 
@@ -87,13 +87,11 @@ class Experiment:
         if variant is not None and any(getattr(cell.spec, "compressed", False) for cell in cells):
             cells = tuple(cell for cell in cells if getattr(cell.spec, "variant", variant) == variant)
         if quick:
-            places = sorted({cell.x for cell in cells})
-            kept = set(places[:: self.quick.every])
-            cells = tuple(
-                cell
-                for cell in cells
-                if cell.x in kept and (self.quick.series is None or cell.series in self.quick.series)
-            )
+            named: dict[str, list[Cell]] = {}
+            for cell in cells:
+                if self.quick.series is None or cell.series in self.quick.series:
+                    named.setdefault(cell.series, []).append(cell)
+            cells = tuple(cell for members in named.values() for cell in members[:: self.quick.every])
         return cells
 
 

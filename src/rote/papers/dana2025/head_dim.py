@@ -63,7 +63,7 @@ FIGURE6 = Figure(
         "dana2025.fig6",
         narrow_cells(200, 50, 11, (1, *range(5, 51, 5)), DIM200),
         repeats=5,
-        quick=Quick(every=2, repeats=1),
+        quick=Quick(every=3, repeats=1),
     ),
     "head dimension k",
     ("linear", "power", "quadratic"),

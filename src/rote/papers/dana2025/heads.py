@@ -166,7 +166,7 @@ FIGURE5 = Figure(
         "dana2025.fig5",
         square_cells(200, (40, 50, 60), range(1, 12, 2), DIM200, {}),
         repeats=5,
-        quick=Quick(("d = 50",), every=2, repeats=1),
+        quick=Quick(("d = 40",), every=2, repeats=1),
     ),
     "heads H",
     ("linear", "power"),
