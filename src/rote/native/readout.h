@@ -46,7 +46,8 @@ class Readout {
   explicit Readout(const Shape& s) : s_(s), partial_(static_cast<long>(s.vocab) * s.dim * W) {
     const long room = 12 * 1024;  // floats of logits that stay in the nearest caches
     chunk_ = static_cast<int>(room / (static_cast<long>(s.vocab) * W));
-    chunk_ = chunk_ < 1 ? 1 : (chunk_ > MOST ? MOST : chunk_);
+    // Never fewer than LEAST: the unembedding's gradient is read and written once a chunk.
+    chunk_ = chunk_ < LEAST ? LEAST : (chunk_ > MOST ? MOST : chunk_);
     weighted_.resize(static_cast<long>(chunk_) * s.dim * W);
     logits_.resize(static_cast<long>(chunk_) * s.vocab * W);
   }
@@ -179,7 +180,7 @@ class Readout {
     return strict ? best : -1;
   }
 
-  static constexpr int MOST = 16;  // panels at once
+  static constexpr int LEAST = 8, MOST = 16;  // panels at once
   const Shape& s_;
   int chunk_;
   float focus_ = 0;

@@ -12,29 +12,47 @@ from rote.training.protocol import Protocol
 from rote.training.stacked import attention_of
 
 FLOAT = 4
+LANES = 16
+"""Of the widest vectors."""
 
 
 def bytes_per_model(spec: Trainable, problem: Problem, protocol: Protocol, stacked: bool) -> int:
     """Peak bytes of one model in training.
 
-    Weights, gradient, two moments and the measured copy of every parameter; L-BFGS's history when it polishes; a table
-    of queries, keys and written values per token with its gradient; and, in the stacked engine, what autograd keeps
-    of every context of a step: about three copies of scores, keys, values, and logits.
+    Weights, gradient, two moments and the measured copy of every parameter; L-BFGS's history when it polishes; the
+    task's own arrays; and what a step works on.
     """
-    attention = attention_of(spec)
     per_parameter = 6 + (2 * HISTORY + 4 if protocol.polish else 0)
+    working = _stacked_floats(spec, problem, protocol) if stacked else _native_floats(spec)
+    table = len(problem) * (problem.context + 8) + 4 * len(problem.tokens)
+    return FLOAT * (per_parameter * spec.parameters() + 2 * table + working)
+
+
+def _stacked_floats(spec: Trainable, problem: Problem, protocol: Protocol) -> int:
+    """Tables of queries, keys and values per token; and what autograd keeps of every context of a step, about three
+    copies of scores, keys, values and logits."""
+    attention = attention_of(spec)
     tables = 2 * attention.vocab * attention.heads * (2 * attention.rank + attention.head_dim + attention.inner_dim)
+    positions = attention.context * attention.layers
+    per_context = positions * (attention.heads * (2 * attention.rank + 2 * attention.head_dim + 3) + 4 * spec.dim)
+    if attention.layers > 1:
+        per_context += attention.layers * attention.heads * attention.context**2 * 3
     step = len(problem) if protocol.batch is None else protocol.batch
-    if stacked:
-        width = getattr(spec, "width", 0)
-        positions = attention.context * attention.layers
-        per_context = positions * (attention.heads * (2 * attention.rank + 2 * attention.head_dim + 3) + 4 * spec.dim)
-        if attention.layers > 1:
-            per_context += attention.layers * attention.heads * attention.context**2 * 3
-        working = step * (3 * per_context + 4 * attention.layers * width + 4 * spec.vocab)
-    else:
-        working = 2**20
-    return FLOAT * (per_parameter * spec.parameters() + tables + working)
+    width = getattr(spec, "width", 0)
+    return tables + step * (3 * per_context + 4 * attention.layers * width + 4 * spec.vocab)
+
+
+def _native_floats(spec: Trainable) -> int:
+    """Tables per token with heads rounded up to whole vectors, one partial sum per lane of the large gradients, and
+    blocks of a few panels of contexts."""
+    attention = attention_of(spec)
+    heads = -(-attention.heads // LANES) * LANES
+    tables = 2 * (spec.vocab + spec.context) * heads * (2 * attention.rank + attention.head_dim + attention.inner_dim)
+    summed = 2 * spec.vocab * spec.dim + 2 * spec.layers * spec.dim * getattr(spec, "width", 0)
+    if spec.layers > 1:
+        summed += spec.parameters()
+    blocks = 16 * (spec.vocab + spec.context * heads + 4 * spec.dim + 2 * getattr(spec, "width", 0))
+    return tables + LANES * (summed + blocks) + 2**18
 
 
 def refuse_what_cannot_fit(
