@@ -160,6 +160,10 @@ def test_refusals():
         train(lookup(12), SPEC, protocol="slow")
     with pytest.raises(InputError, match="workers"):
         train(lookup(12), SPEC, workers=0)
+    with pytest.raises(InputError, match="device"):
+        train(lookup(12), SPEC, device="abacus")
+    with pytest.raises(InputError, match="steps"):
+        train(lookup(12), SPEC, protocol=paper(), steps=0)
     with pytest.raises(InputError, match="seed"):
         train(lookup(12), SPEC, seeds=[-1])
 

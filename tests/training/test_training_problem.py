@@ -87,3 +87,4 @@ def test_protocols_name_every_wrong_field():
         paper(peak=-1.0, beta1=2.0, colour="red")
     assert fast(SPEC, 2500).batch is None
     assert fast(SPEC, 10**6).batch is not None
+    assert fast(SPEC, 10**6).steps * fast(SPEC, 10**6).batch >= 99 * 10**6

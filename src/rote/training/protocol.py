@@ -48,6 +48,10 @@ class Protocol(BaseModel):
         """Steps in which a drawn data set is seen once."""
         return 1 if self.samples is None or self.batch is None else max(1, self.samples // self.batch)
 
+    def changed(self, **changes: Any) -> Protocol:
+        """The same protocol with some fields replaced."""
+        return _protocol(self.model_dump() | changes) if changes else self
+
 
 def paper(
     batches: int = 64, batch: int = 256, epochs: int = 64, peak: float = 1e-2, final: float = 5e-4, **changes: Any
@@ -75,9 +79,11 @@ def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
     """The fewest steps that match the released accuracies: cosine Adam on all contexts at once.
 
     400 steps do at vocabularies of 50, in proportion more up to 1000 for more contexts; two-dimensional models are
-    slow to sort themselves out and need 2000. A little focus makes up for what is cut.
+    slow to sort themselves out and need 2000. A little focus makes up for what is cut. Where minibatches are taken,
+    every context is seen at least a hundred times.
     """
     steps = 2000 if getattr(spec, "dim", 3) <= 2 else min(1000, max(400, contexts * 4 // 25))
+    steps = max(steps, 100 * contexts // LARGE_BATCH)
     values: dict[str, Any] = {"name": "fast", "steps": steps, "samples": samples, "focus": 0.1}
     return _protocol(values | _batching(contexts) | changes)
 
@@ -89,7 +95,7 @@ def best(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
     where cross-entropy alone ends at .76 after 12 s and the released schedule at .53; d = k = 10, H = 21 recalls every
     pair. L-BFGS (`polish`) and Muon add nothing to that at the same cost.
     """
-    steps = 10_000
+    steps = max(10_000, 1000 * contexts // LARGE_BATCH)
     values: dict[str, Any] = {"name": "best", "steps": steps, "samples": samples, "beta2": 0.95, "focus": 0.3}
     return _protocol(values | _batching(contexts) | changes)
 
@@ -100,7 +106,7 @@ NAMES = ("paper", "fast", "best")
 def protocol_named(name: str, spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
     """A protocol by name, fitted to a specification and a number of contexts, with fields changed."""
     if name == "paper":
-        return paper(**changes)
+        return paper(**changes if samples is None else {**changes, "samples": samples})
     if name == "fast":
         return fast(spec, contexts, samples, **changes)
     if name == "best":

@@ -43,8 +43,8 @@ def train(
         raise InputError("training takes associations or distributions over tokens, not vectors")
     if isinstance(protocol, str):
         protocol = protocol_named(protocol, spec, task.facts, **changes)
-    elif changes:
-        protocol = Protocol(**(protocol.model_dump() | changes))
+    else:
+        protocol = protocol.changed(**changes)
     trials = [Trial(task, spec, protocol, seed, key=place, start=start) for place, seed in enumerate(chosen)]
     ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
     results = {trial.key: trained for trial, trained in ended}

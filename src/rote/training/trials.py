@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from rote.errors import InputError
@@ -78,6 +79,7 @@ def run_trials(
         raise InputError(f"engine: {engine!r} is not one of auto, native, torch")
     if workers is not None and workers < 1:
         raise InputError(f"workers: {workers} must be at least 1")
+    _must_exist(device)
     jobs = _jobs(list(trials), engine, device, memory)
     return _run_jobs(jobs, workers or os.cpu_count() or 1, device, memory, progress)
 
@@ -98,6 +100,13 @@ def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | No
         else:
             jobs.append(_Job([trial], spec, problem, fused))
     return jobs
+
+
+def _must_exist(device: str) -> None:
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device: {device!r} cannot be used here ({str(error).splitlines()[0]}); use cpu") from None
 
 
 def _stackable(job: _Job, trial: Trial, memory: int | None) -> bool:
