@@ -78,13 +78,13 @@ LARGE_BATCH = 4096
 def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
     """The fewest steps that match the released accuracies: cosine Adam on all contexts at once.
 
-    400 steps do at vocabularies of 50, in proportion more up to 1000 for more contexts; two-dimensional models are
+    320 steps do at vocabularies of 50, in proportion more up to 1000 for more contexts; two-dimensional models are
     slow to sort themselves out and need 2000. A little focus makes up for what is cut. Where minibatches are taken,
     every context is seen at least a hundred times.
     """
-    steps = 2000 if getattr(spec, "dim", 3) <= 2 else min(1000, max(400, contexts * 4 // 25))
+    steps = 2000 if getattr(spec, "dim", 3) <= 2 else min(1000, max(320, contexts // 8))
     steps = max(steps, 100 * contexts // LARGE_BATCH)
-    values: dict[str, Any] = {"name": "fast", "steps": steps, "samples": samples, "focus": 0.1}
+    values: dict[str, Any] = {"name": "fast", "steps": steps, "samples": samples, "peak": 3e-2, "focus": 0.1}
     return _protocol(values | _batching(contexts) | changes)
 
 
