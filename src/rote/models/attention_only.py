@@ -122,11 +122,12 @@ class AttentionOnly(Spec):
         distinct = min(self.vocab, inputs)
         if self.layers > 1 or distinct * self.context > inputs:
             return super().floats_held(inputs)
-        slab = min(self.heads, heads_at_once(inputs, self.context))
+        slab = min(self.heads, heads_at_once(inputs * self.context, distinct * self.inner_dim))
         tables = 3 * distinct * slab * max(self.inner_dim, self.head_dim)
         return tables + inputs * (self.context * (3 * slab + 4 * self.dim + 8) + 2 * self.vocab)
 
 
-def heads_at_once(inputs: int, context: int) -> int:
-    """Heads that one layer takes together: about 2^20 scores, so that temporaries stay in the cache."""
-    return max(16, 2**20 // (inputs * context))
+def heads_at_once(scores: int, table: int) -> int:
+    """Heads that one layer takes together, given the scores and the table entries of one head: about 2^20 of either,
+    so that temporaries stay in the cache."""
+    return max(16, 2**20 // max(scores, table))

@@ -38,7 +38,7 @@ def tabled_heads_output(
     x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
     laid_out = groups[-1].lay_out(x)
     mixed = x.new_zeros(batch, x.shape[2])
-    together = heads_at_once(batch, context)
+    together = heads_at_once(batch * context, max(table.numel() for table in tables))
     for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
         query, key, value, output = slab
         scores = groups[-1].multiply(laid_out, _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2))
