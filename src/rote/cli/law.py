@@ -37,7 +37,7 @@ def law(
     from rote.runs.ledger import Ledger
 
     about, rows = Ledger.read(run)
-    found = sweep_laws(rows, weighting, bars())
+    found = sweep_laws(rows, weighting, progress=bars())
     if not found:
         raise InputError(f"{run}: {len(rows)} trials hold no sweep of four sizes below saturation; let the run go on")
     sizes: dict[str, Any] = {}
