@@ -20,6 +20,7 @@ COMMON = [
     "-ffp-contract=fast",
     "-fvisibility=hidden",
     "-w",
+    "-g0",
 ]
 WIDE = {8: ["-mavx2", "-mfma"], 16: ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"]}
 
