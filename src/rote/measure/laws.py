@@ -18,6 +18,7 @@ import numpy as np
 from rote.errors import InputError
 
 CONFIDENCE = 0.95
+DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 BOUNDS: dict[str, tuple[float, float]] = {"exponent": (0.02, 12.0), "scale": (1e-6, math.inf)}
 """Where a parameter makes sense; those not named are free."""
 
@@ -157,6 +158,8 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
         )
     result, minimizer = _solve(form, points.x, means, saturation, None)
     values = _values(result)
+    if all(len(part) == 1 for part in points.repeats):
+        bootstrap = min(bootstrap, 1)  # every sample is the same
     generator = np.random.default_rng(seed)
     samples = np.array(
         [_refit(form, points.x, points.resampled(generator), saturation, values) for _ in range(bootstrap)]
@@ -227,6 +230,9 @@ def _solve(
 def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float]) -> list[float]:
     """The same least squares from a good start and without intervals: a bootstrap asks for hundreds."""
     from scipy.optimize import leastsq
+
+    if form.name in DEGREES and not (y >= saturation).any():
+        return np.polynomial.polynomial.polyfit(x, y, DEGREES[form.name]).tolist()
 
     def bounded(values: np.ndarray) -> dict[str, float]:
         return {

@@ -75,12 +75,19 @@ class Findings:
     """Planned trials that have not been run."""
     source: tuple[Series, ...] = ()
     """The experiment's own points where the figure's are derived from them."""
+    _fitted: dict[tuple[Weighting, str, str], Fit | None] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    @property
     def fits(self) -> dict[Weighting, dict[str, dict[str, Fit]]]:
         """By weighting, series and law; a law that a series has too few points for is absent."""
         return {
-            weighting: {one.name: _fits(one, self.figure, weighting) for one in self.series} for weighting in WEIGHTINGS
+            weighting: {
+                one.name: {
+                    law: fit for law in self.figure.laws if (fit := self.fit(weighting, law, one.name)) is not None
+                }
+                for one in self.series
+            }
+            for weighting in WEIGHTINGS
         }
 
     @cached_property
@@ -91,7 +98,12 @@ class Findings:
         ]
 
     def fit(self, weighting: Weighting, law: str, series: str) -> Fit | None:
-        return self.fits[weighting].get(series, {}).get(law)
+        """A law fitted to a series, made when first asked for; nothing where it has too few points."""
+        key = (weighting, law, series)
+        if key not in self._fitted:
+            one = self.named(series)
+            self._fitted[key] = None if one is None else _fit(one, self.figure, law, weighting)
+        return self._fitted[key]
 
     def named(self, series: str) -> Series | None:
         return next((one for one in self.series if one.name == series), None)
@@ -203,15 +215,12 @@ def _promised(cell: Cell) -> dict[str, float]:
     return found
 
 
-def _fits(series: Series, figure: Figure, weighting: Weighting) -> dict[str, Fit]:
+def _fit(series: Series, figure: Figure, law: str, weighting: Weighting) -> Fit | None:
     points = series.points(weighting)
-    found: dict[str, Fit] = {}
     if points is None:
-        return found
+        return None
     saturation = np.inf if figure.saturation is None else figure.saturation
-    for law in figure.laws:
-        try:
-            found[law] = fit_law(points, law, saturation=saturation)
-        except InputError:
-            continue  # too few points for this form; claims that need it are undecided
-    return found
+    try:
+        return fit_law(points, law, saturation=saturation)
+    except InputError:  # too few points for this form; claims that need it are undecided
+        return None

@@ -83,7 +83,10 @@ def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[S
 
 
 def sweep_laws(
-    rows: Sequence[TrialRow], weighting: Weighting = "uniform", progress: Progress = SILENT
+    rows: Sequence[TrialRow],
+    weighting: Weighting = "uniform",
+    forms: Sequence[str] = FORMS,
+    progress: Progress = SILENT,
 ) -> list[SweepLaw]:
     """Forms fitted to every sweep; sweeps with too few points below saturation are left out."""
     told = []
@@ -91,7 +94,7 @@ def sweep_laws(
     with progress.stage("fitting laws", len(every)) as stage:
         for sweep in every:
             try:
-                told.append(SweepLaw(sweep, compare_laws(sweep.points, FORMS, saturation=sweep.full)))
+                told.append(SweepLaw(sweep, compare_laws(sweep.points, forms, saturation=sweep.full)))
             except InputError:
                 continue
             finally:

@@ -32,7 +32,7 @@ def scaling_figure(found: Findings, folder: Path, weighting: Weighting = "sample
             axes.set_ylim(0, 1.03)
         axes.set_title(_title(found))
         axes.grid()
-        _legend(axes, found)
+        _legend(axes, found, weighting)
         name = found.figure.id if weighting == "sampled" else f"{found.figure.id}-{weighting}"
         return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
 
@@ -49,7 +49,8 @@ def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, foun
     if weighting == "sampled":
         told = [(place.x, place.published) for place in one.places if place.published is not None]
         if told:
-            axes.plot(*zip(*told, strict=True), ls="none", marker="x", ms=5, mew=1.1, color="black", zorder=4)
+            mark = colour if len(found.series) > MANY else "black"
+            axes.plot(*zip(*told, strict=True), ls="none", marker="x", ms=5, mew=1.1, color=mark, zorder=4)
 
 
 def _draw_fit(axes: Any, fit: Fit, x: list[float], colour: Any, saturation: float | None) -> None:
@@ -69,23 +70,32 @@ def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
             for one, colour in zip(plotted, colours, strict=True)
         ]
         lines = [(colour, line) for colour, line in lines if line]
-        for colour, line in lines:
+        if not lines:
+            continue
+        # In a large family the bounds of its first and last member enclose the others'.
+        for colour, line in lines if len(plotted) <= MANY else [lines[0], lines[-1]]:
             axes.plot(*zip(*line, strict=True), style, color=colour, lw=0.8, alpha=0.8)
 
 
-def _legend(axes: Any, found: Findings) -> None:
+def _legend(axes: Any, found: Findings, weighting: Weighting) -> None:
     """Series, then what lines and marks mean."""
     from matplotlib.lines import Line2D
 
     handles, labels = axes.get_legend_handles_labels()
-    law = next((fit for by in found.fits["sampled"].values() for fit in by.values()), None)
+    many = len(handles) > MANY
+    if many:  # in the order in which curves lie above each other
+        handles, labels = handles[::-1], labels[::-1]
+    drawn = (found.fit(weighting, law, one.name) for one in found.series for law in found.figure.laws)
+    law = next((fit for fit in drawn if fit is not None), None)
     extra = []
     if law is not None:
         extra.append(Line2D([], [], color=GREY, lw=1.1, label=f"fit {law.formula}, 95 % band"))
     if any(place.published is not None for one in found.series for place in one.places):
-        extra.append(Line2D([], [], color="black", ls="none", marker="x", ms=5, label="released values"))
+        mark = GREY if many else "black"
+        extra.append(Line2D([], [], color=mark, ls="none", marker="x", ms=5, label="released values"))
     for name, (label, style) in BOUND_LINES.items():
         if any(name in place.promised for one in found.series for place in one.places):
+            label += " (first, last)" if many else ""
             extra.append(Line2D([], [], color=GREY, ls=style, lw=0.9, label=label))
     axes.legend(
         [*handles, *extra], [*labels, *(item.get_label() for item in extra)],

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rote.measure.laws import Fit
+from rote.measure.laws import BOUNDS, Fit
 from rote.models.attention_only import AttentionOnly
 from rote.papers.findings import Findings, Place, Series
 from rote.papers.paper import Claim, Outcome, Verdict, Weighting
 
 Check = Callable[[Findings, Weighting], Verdict]
+EXPONENTS = BOUNDS["exponent"]
 TOO_FEW = "no series has enough points below saturation"
 
 
@@ -33,6 +34,8 @@ def exponent_claim(id: str, statement: str, low: float, high: float, series: str
         if len(fits) == 1:
             ends = next(iter(fits.values())).hull("exponent")
             why = f"exponent {middle:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+            if middle <= EXPONENTS[0]:
+                why = f"exponent at most {ends[1]:.2f}: growth slows down, slower than any power"
         else:
             why = f"exponent {middle:.2f} in the median series, in range in {len(agree)} of {len(fits)}"
             if against:

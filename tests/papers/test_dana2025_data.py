@@ -1,0 +1,103 @@
+"""The paper as data: grids, released values, protocols and costs."""
+
+import pytest
+
+from rote.errors import InputError
+from rote.papers import PAPERS, figures_named
+from rote.papers.cost import processor_seconds
+from rote.papers.dana2025 import released
+from rote.papers.reproduce import Plan
+from rote.training.protocol import paper
+
+FIGURES = {figure.id.partition(".")[2]: figure for figure in PAPERS["dana2025"].figures}
+
+
+def test_every_figure_is_there_once():
+    assert list(FIGURES) == [f"fig{name}" for name in ("1a", "1b", "2a", "2b", "3", "4", "5", "6", "7", "8", "9", "10")]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "released_values"),
+    [
+        ("1a", 77, 77),
+        ("1b", 20, 10),
+        ("2a", 22, 0),
+        ("3", 42, 0),
+        ("4", 6, 6),
+        ("5", 18, 0),
+        ("6", 22, 0),
+        ("9", 20, 0),
+    ],
+)
+def test_grids(name, cells, released_values):
+    grid = FIGURES[f"fig{name}"].experiment.cells
+    assert len(grid) == cells
+    assert sum(cell.published is not None for cell in grid) == released_values
+    assert len({str(cell.spec) for cell in grid}) == cells
+    assert all(cell.spec.scale_scores for cell in grid)
+
+
+def test_released_values_are_attached_to_the_models_they_were_measured_on():
+    for cell in FIGURES["fig1a"].experiment.cells:
+        spec = cell.spec
+        row = released.BY_DIM_AND_HEADS[spec.dim]
+        assert cell.published == row[released.HEADS.index(spec.heads)]
+        assert spec.dim == spec.head_dim
+    for cell in FIGURES["fig1b"].experiment.cells:
+        # What was released for k < d is the shared compression; equation (2) has no released values.
+        expected = released.BY_HEAD_DIM[cell.spec.head_dim] if cell.series == "shared" else None
+        assert cell.published == expected
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=list(FIGURES))
+def test_mlp_models_have_the_parameters_of_their_attention_twins(figure):
+    by_name = {}
+    for cell in figure.experiment.cells:
+        by_name.setdefault(cell.series, []).append(cell.spec)
+    for name, specs in by_name.items():
+        if name.startswith("MLP"):
+            for mlp, attention in zip(specs, by_name[name.replace("MLP", "attention")], strict=True):
+                assert mlp.parameters() - attention.parameters() == mlp.layers * mlp.width  # the bias
+
+
+def test_the_papers_protocol_is_the_released_one():
+    cell = FIGURES["fig1a"].experiment.cells[0]
+    assert cell.training.protocol("paper", cell.spec) == paper(64, 256, 64, 1e-2, 5e-4)
+    deep = FIGURES["fig8"].experiment.cells[0]
+    protocol = deep.training.protocol("paper", deep.spec)
+    assert (protocol.schedule, protocol.peak, protocol.batch, protocol.steps) == ("constant", 2.5e-3, 512, 128 * 64)
+    assert (deep.spec.layers, deep.spec.positions_every_layer) == (3, True)
+    # Other protocols draw as many samples, so that pairs are weighted alike.
+    assert cell.training.protocol("fast", cell.spec).samples == protocol.samples // 4 == 64 * 256
+
+
+def test_variant_and_quick_choose_cells():
+    both = Plan.of(FIGURES["fig1b"])
+    shared = Plan.of(FIGURES["fig1b"], variant="shared")
+    assert len(both.cells) == 2 * len(shared.cells)
+    assert {cell.spec.variant for cell in shared.cells} == {"shared"}
+    assert len(Plan.of(FIGURES["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
+    for figure in FIGURES.values():
+        quick, whole = Plan.of(figure, quick=True), Plan.of(figure)
+        assert set(quick.named()) < set(whole.named()), "a quick run is part of the whole run"
+
+
+def test_figures_of_one_experiment_share_a_run():
+    assert Plan.of(FIGURES["fig2b"]).default_folder == Plan.of(FIGURES["fig1a"]).default_folder
+    five, seven = Plan.of(FIGURES["fig5"]), Plan.of(FIGURES["fig7"])
+    assert five.identity == seven.identity
+    assert set(five.named()) < set(seven.named())
+
+
+def test_costs_grow_with_the_work():
+    quick, fast, released_protocol = (
+        processor_seconds(Plan.of(FIGURES["fig1a"], **choice))
+        for choice in ({"quick": True}, {}, {"protocol": "paper"})
+    )
+    assert 0 < quick < fast < released_protocol
+    assert processor_seconds(Plan.of(FIGURES["fig1a"], repeats=10)) == pytest.approx(2 * fast)
+
+
+def test_unknown_names():
+    with pytest.raises(InputError, match=r"known: dana2025, dana2025.fig1a"):
+        figures_named("dana2025.fig1")
