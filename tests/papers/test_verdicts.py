@@ -74,6 +74,13 @@ def test_bend_at_head_dim():
     assert found["flat-beyond-k-per-head"] == "does not"
 
 
+def test_a_full_memory_is_not_taken_for_a_flat_law():
+    """Accuracy that rises through d = k into its ceiling refutes flatness; one that is full at d = k says nothing."""
+    found = verdicts("fig2a", lambda cell: min(1.0, 0.09 * (cell.x if cell.series == "shared" else 2 * cell.x)))
+    assert found["flat-beyond-k-shared"] == "does not"
+    assert found["flat-beyond-k-per-head"] == "undecided"
+
+
 @pytest.mark.parametrize(("power", "cubic", "quadratic"), [(3, "holds", "does not"), (2, "does not", "holds")])
 def test_slopes_against_dimension(power, cubic, quadratic):
     found = verdicts("fig2b", lambda cell: 0.05 + 0.9 * (cell.spec.dim / 13) ** power * cell.spec.heads / 31)

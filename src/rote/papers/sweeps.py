@@ -75,10 +75,8 @@ def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[S
         groups: dict[tuple, list[TrialRow]] = {}
         for row in rows:
             groups.setdefault(_held(row, size), []).append(row)
-        for members in groups.values():
-            sweep = _sweep(members, size, weighting)
-            if sweep is not None:
-                found.append(sweep)
+        swept = (_sweep(members, size, weighting) for members in groups.values())
+        found += sorted((one for one in swept if one is not None), key=lambda one: _order(one.fixed))
     return found
 
 
@@ -100,6 +98,11 @@ def sweep_laws(
             finally:
                 stage.advance()
     return told
+
+
+def _order(fixed: dict[str, Any]) -> list[tuple[int, int, str]]:
+    """Sizes by number, names by letter, in the order they are shown."""
+    return [(0, value, "") if isinstance(value, int) else (1, 0, str(value)) for value in fixed.values()]
 
 
 def _held(row: TrialRow, size: str) -> tuple:

@@ -133,7 +133,7 @@ def matches_released(mean_within: float = 0.02, each_within: float = 0.04) -> Cl
 def slope_draws(series: Series, weighting: Weighting, low: float, high: float, draws: int = 400) -> np.ndarray | None:
     """Bootstrap slopes of the means against x over [low, high]; the first is that of the means themselves."""
     places = [place for place in series.places if low <= place.x <= high and place.values[weighting]]
-    if len(places) < 3:
+    if len(places) < 2:
         return None
     x = np.array([place.x for place in places])
     rng = np.random.default_rng(0)
