@@ -63,6 +63,7 @@ def killed_and_resumed(rote, tmp_path: Path, arguments: tuple[str, ...], planned
     assert lasting(resumed) == lasting(whole)
 
 
+@pytest.mark.slow
 def test_killed_run_goes_on(rote, tmp_path):
     moment = random.Random(5).randint(3, 9)
     killed_and_resumed(rote, tmp_path, ("dana2025.fig4", "--quick", "--repeats", "2", "--workers", "1"), 12, moment)

@@ -57,7 +57,9 @@ def exponent_claim(id: str, statement: str, low: float, high: float, series: str
 
 
 def _outside(fit: Fit, low: float, high: float) -> bool:
-    least, most = fit.hull("exponent")
+    # At the edge of what is allowed the likelihood has no profile; seeds alone tell.
+    edge = fit.values["exponent"] < 2 * EXPONENTS[0]
+    least, most = fit.intervals["exponent"] if edge else fit.hull("exponent")
     return most < low or least > high
 
 
