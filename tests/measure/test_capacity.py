@@ -3,7 +3,7 @@
 import pytest
 
 from rote.errors import InputError
-from rote.measure.capacity import _search, capacity
+from rote.measure.capacity import capacity, largest_stored
 from rote.models import AttentionOnly
 from rote.progress import SILENT
 from rote.tasks.generators import random_associations
@@ -36,7 +36,9 @@ def test_a_table_may_run_out_first():
 @pytest.mark.parametrize("start", [1, 5, 64])
 def test_the_search_finds_the_boundary(limit, start):
     with SILENT.stage("") as stage:
-        stored, refused, trials = _search(lambda facts: None if facts <= limit else "too many", start, 64, 0.0, stage)
+        stored, refused, trials = largest_stored(
+            lambda facts: None if facts <= limit else "too many", start, 64, 0.0, stage
+        )
     assert stored == limit
     assert refused == (limit + 1 if limit < 64 else None)
     assert len({trial.facts for trial in trials}) == len(trials) <= 14

@@ -67,7 +67,7 @@ def capacity(
     """
     from rote.constructions.build import build
 
-    table = _table(spec, seed) if task is None else _shuffled(task, spec, seed)
+    table = random_table(spec, seed) if task is None else shuffled(task, spec, seed)
 
     def attempt(facts: int) -> str | None:
         try:
@@ -81,14 +81,14 @@ def capacity(
         return None
 
     with progress.stage(f"capacity of {method}") as stage:
-        stored, refused, trials = _search(attempt, start or spec.promised, table.facts, tolerance, stage)
+        stored, refused, trials = largest_stored(attempt, start or spec.promised, table.facts, tolerance, stage)
     if not stored:
         raise InputError(f"{method} does not store a single fact in this model. {trials[-1].reason}")
     held = table.take(slice(0, stored))
     return Capacity(method, stored, refused, held.entropy_bits, spec.parameters(), tuple(trials))
 
 
-def _search(
+def largest_stored(
     attempt: Callable[[int], str | None], start: int, most: int, tolerance: float, stage: Stage
 ) -> tuple[int, int | None, list[Trial]]:
     low, high, trials = 0, most + 1, []
@@ -111,14 +111,14 @@ def _search(
     return low, high if high <= most else None, trials
 
 
-def _table(spec: AttentionOnly, seed: int) -> AssociationTask:
+def random_table(spec: AttentionOnly, seed: int) -> AssociationTask:
     from rote.tasks.generators import random_associations
 
     every = spec.vocab**spec.context
     return random_associations(spec.vocab, spec.context, min(every, MOST_FACTS), seed=seed)
 
 
-def _shuffled(task: AssociationTask, spec: AttentionOnly, seed: int) -> AssociationTask:
+def shuffled(task: AssociationTask, spec: AttentionOnly, seed: int) -> AssociationTask:
     """The table in a random order, so that its first facts are a sample of it."""
     import numpy as np
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rote.measure.capacity import Capacity, _search, _shuffled, _table
+from rote.measure.capacity import Capacity, largest_stored, random_table, shuffled
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
@@ -36,7 +36,7 @@ def trained_capacity(
     Each try takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` say otherwise (its fields,
     as in `rote.train`). The same arguments give the same result.
     """
-    table = _table(spec, seed) if task is None else _shuffled(task, spec, seed)
+    table = random_table(spec, seed) if task is None else shuffled(task, spec, seed)
     # Scaling the scores stores nothing: it could be absorbed into the queries. Training starts better with it.
     trained_spec = spec.model_copy(update={"scale_scores": True})
     settings = {"steps": STEPS, "polish": POLISH, **changes} if protocol != "paper" else changes
@@ -52,6 +52,6 @@ def trained_capacity(
         )
 
     with progress.stage("capacity by training") as stage:
-        stored, refused, trials = _search(attempt, start or spec.promised, table.facts, tolerance, stage)
+        stored, refused, trials = largest_stored(attempt, start or spec.promised, table.facts, tolerance, stage)
     held = table.take(slice(0, stored)).entropy_bits if stored else 0.0
     return Capacity("training", stored, refused, held, spec.parameters(), tuple(trials))
