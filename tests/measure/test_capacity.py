@@ -32,6 +32,11 @@ def test_a_table_may_run_out_first():
     assert (found.stored, found.refused) == (15, None)
 
 
+def refusing_above(limit: int):
+    """An attempt that says why it failed, or none."""
+    return lambda facts: None if facts <= limit else "too many"
+
+
 @pytest.mark.parametrize("limit", [1, 2, 7, 40, 63, 64])
 @pytest.mark.parametrize("start", [1, 5, 64])
 def test_the_search_finds_the_boundary(limit, start):

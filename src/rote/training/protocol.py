@@ -93,7 +93,7 @@ def best(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
 
     Measured on all pairs of 50 tokens (uniform accuracy, seconds of one core): d = k = 7, H = 31 reaches .91 in 6 s,
     where cross-entropy alone ends at .76 after 12 s and the released schedule at .53; d = k = 10, H = 21 recalls every
-    pair. L-BFGS (`polish`) and Muon add nothing to that at the same cost.
+    pair. One task and one seed each; there L-BFGS (`polish`) and Muon, untuned, added nothing at the same cost.
     """
     steps = max(10_000, 1000 * contexts // LARGE_BATCH)
     values: dict[str, Any] = {"name": "best", "steps": steps, "samples": samples, "beta2": 0.95, "focus": 0.3}
