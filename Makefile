@@ -33,7 +33,7 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[data,dev]"
 	$(MAKE) --no-print-directory wordnet
 	touch $@
 
