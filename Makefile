@@ -11,7 +11,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
@@ -47,13 +46,6 @@ def in_empty_folder(namespace: dict) -> None:
 def clean_up(namespace: dict) -> None:
     os.chdir(namespace["home"])
     shutil.rmtree(namespace["folder"])
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Blocks of one page build on each other, so they stay in one worker."""
-    for item in items:
-        if item.path.suffix == ".md":
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 pytest_collect_file = Sybil(
