@@ -20,10 +20,10 @@ def lookup(vocab: int, context: int, facts: int, seed: int, answers: int | None 
     return AssociationTask(contexts, vocab + rng.integers(0, answers, facts), Vocabulary.numbered(vocab + answers))
 
 
-def words(count: int, seed: int) -> AssociationTask:
-    """Spelled keys of one to ten letters, padded on the left, many of them alike at the end."""
+def words(count: int, seed: int, alone: str = "argnsde") -> AssociationTask:
+    """Spelled keys of up to ten letters, padded on the left, many of them alike at the end; `alone` are keys too."""
     rng = np.random.default_rng(seed)
-    spelled = set("argnsde")
+    spelled = set(alone)
     while len(spelled) < count:
         stem = "".join(rng.choice(list("aeioubcdlmnrst"), rng.integers(1, 7)))
         spelled.add(stem + str(rng.choice(["a", "er", "ing", "tion", "ess"])))
@@ -69,6 +69,13 @@ def test_many_facts_are_solved_by_blocks():
 def test_spelled_and_padded_keys(solve):
     task = words(1200, 0)
     assert rote.build(task, solve=solve, dim=20, head_dim=8).certificate.stored == 1200
+
+
+@pytest.mark.parametrize(("count", "solve", "dim"), [(300, "dense", 8), (1200, "arrowhead", 20)])
+def test_more_keys_of_one_letter_than_dimensions(count, solve, dim):
+    """Nothing but padding comes before them: the skip connection alone can tell only `dim` of them apart."""
+    task = words(count, 0, alone="abcdefghijklmnopqrstuvwxyz")
+    assert rote.build(task, solve=solve, dim=dim, head_dim=8).certificate.stored == count
 
 
 @pytest.mark.parametrize(

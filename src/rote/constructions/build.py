@@ -62,7 +62,7 @@ def build(
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
-            f"{certificate.dtype} (smallest margin {margin}; measured: {draft.conditions}). "
+            f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.conditions)}). "
             "Try another --seed, a larger --dim, or --dtype float64"
         )
     provenance = {
@@ -72,3 +72,9 @@ def build(
         "options": parsed.model_dump(mode="json"),
     }
     return Built(draft.model, certificate, provenance)
+
+
+def _numbers(conditions: dict[str, Any]) -> str:
+    """What was measured as single numbers, for a message."""
+    found = {name: value for name, value in conditions.items() if isinstance(value, int | float)}
+    return "".join(f", {name.replace('_', ' ')} {value:.3g}" for name, value in found.items())

@@ -31,3 +31,14 @@ def counting(spec: AttentionOnly) -> Value:
         f"{parameters} float32 parameters hold {bits:.0f} bits, a fact log2 {spec.vocab} of them",
         bits=bits,
     )
+
+
+def measured_bits(spec: AttentionOnly, bits_per_parameter: float) -> Value:
+    """Facts that a rate measured on trained language models allows: one of N answers counts as log2 N bits."""
+    parameters = spec.parameters()
+    bits = bits_per_parameter * parameters
+    reason = (
+        f"measured on trained language models with MLPs; {bits_per_parameter:g} x {parameters} bits at log2 "
+        f"{spec.vocab} bits a fact"
+    )
+    return Value(facts_in(bits, spec.vocab), parameters, reason, bits=bits)

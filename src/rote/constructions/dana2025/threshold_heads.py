@@ -6,6 +6,9 @@ vector adds the same to the scores of every context: in it, the indicator's entr
 a fact drawn at random. About half of the facts then keep the head's attention on the last position. Of a pool of such
 heads those whose own features are best conditioned on the facts are kept. Where keys are words spelled in letters this
 lowers the condition number from about 1e12 to 1e5: without it most heads always look at the same position.
+
+Keys of one token have nothing but padding before it, so such heads say nothing about them, and more of them than
+dimensions could not all be stored. Where there are any, the first few heads look at padding like at any other token.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from rote.models.attention_only import AttentionOnly
 
 PAD_DEPTH = 512.0
 """Scores of padding lie this far below all others, out of reach of softmax for every score size in use."""
+PAD_VALUE = 2.0**-6
+"""What heads that look at padding take of the coordinate it is deep in: its value is then not much above others'."""
 POOL = 2
 """Heads drawn for each one kept."""
 POOL_ROWS = 600
@@ -44,15 +49,30 @@ def draw_threshold_embeddings(
 
 
 def draw_threshold_heads(
-    count: int,
-    spec: AttentionOnly,
-    score_std: float,
-    differences: Differences,
-    generator: torch.Generator,
-    rows: Integer[Tensor, " rows"] | None = None,
+    count: int, spec: AttentionOnly, score_std: float, differences: Differences, generator: torch.Generator
 ) -> Heads:
-    """`count` heads that read every context, the best of a pool on these facts."""
-    drawn = POOL * count
+    """`count` heads that read every context, the best of a pool; first those that look at padding, where needed."""
+    bare = padding_alone(differences)
+    readers = min(count, 1 + math.ceil(len(bare) / spec.head_dim)) if len(bare) else 0
+    heads = _pool(POOL * (count - readers), spec, score_std, differences.dtype, generator)
+    plain = best_of_pool(with_thresholds(heads, differences, generator), count - readers, differences, generator)
+    if not readers:
+        return plain
+    pool = _pool(POOL * readers, spec, score_std, differences.dtype, generator)
+    key, value = pool.key.clone(), pool.value.clone()
+    key[:, 0, -2] = 0
+    value[:, :, -2] *= PAD_VALUE
+    pool = with_thresholds(Heads(pool.query, key, value), differences, generator, bare)
+    return Heads.together([best_of_pool(pool, readers, differences, generator, bare), plain])
+
+
+def padding_alone(differences: Differences) -> Integer[Tensor, " rows"]:
+    """Facts whose key is one token after nothing but padding."""
+    return (differences.before[:, :, -2] < -PAD_DEPTH / 2).all(1).nonzero().flatten()
+
+
+def _pool(drawn: int, spec: AttentionOnly, score_std: float, dtype: torch.dtype, generator: torch.Generator) -> Heads:
+    """Heads to choose from, their thresholds still at zero."""
     rank, dim = spec.rank, spec.dim
     query = torch.zeros(drawn, rank, dim, dtype=torch.float64)
     key = torch.zeros(drawn, rank, dim, dtype=torch.float64)
@@ -63,9 +83,7 @@ def draw_threshold_heads(
     query[:, 1:] = gaussian((drawn, rank - 1, dim), generator) * math.sqrt(v)
     key[:, 1:, :-2] = gaussian((drawn, rank - 1, dim - 2), generator) * math.sqrt(v)
     value = orthonormal_rows(drawn, spec.head_dim, dim, generator)
-    dtype = differences.dtype
-    pool = Heads(query.to(dtype), key.to(dtype), value.to(dtype))
-    return best_of_pool(with_thresholds(pool, differences, generator, rows), count, differences, generator, rows)
+    return Heads(query.to(dtype), key.to(dtype), value.to(dtype))
 
 
 def with_thresholds(
@@ -82,7 +100,7 @@ def with_thresholds(
     scores = torch.einsum("hsd,hd->hs", differences.before[facts], asked)
     key = heads.key.clone()
     largest = scores.amax(1)
-    # A key of one letter has nothing but padding before it: it says nothing about where to divide.
+    # A head that does not look at padding learns nothing from a key of one token about where to divide.
     key[:, 0, -1] = torch.where(largest > -PAD_DEPTH / 2, largest, 0.0).to(key.dtype)
     return Heads(heads.query, key, heads.value)
 
