@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
-from rote.models.forward import attention_only, token_tables
+from rote.models.forward import attention_only, leading_run, token_tables
 from rote.models.initial import random_model
 
 
@@ -35,6 +35,39 @@ def test_token_tables_change_nothing(vocab, context, heads, rows, skew, shared, 
         patch.setattr(attention_only, "table_pays", lambda contexts: False)
         plain = attention_only.residual(spec, model.weights, contexts)
     torch.testing.assert_close(tabled, plain, atol=1e-12, rtol=1e-12)
+
+
+@given(
+    longest=st.integers(2, 24),
+    rows=st.integers(1, 120),
+    dense=st.booleans(),
+    shared=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_padded_contexts_are_run_as_if_each_position_were_looked_at(longest, rows, dense, shared, seed):
+    variant = "shared" if shared else "per-head"
+    spec = AttentionOnly(vocab=5, context=longest, dim=5, head_dim=3, heads=20, variant=variant)
+    model = random_model(spec, seed, "float64")
+    generator = np.random.default_rng(seed)
+    contexts = torch.from_numpy(generator.integers(0, 5, (rows, longest)))
+    for row, left in enumerate(generator.integers(1, longest + 1, rows)):
+        contexts[row, : longest - left] = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention_only, "table_pays", lambda contexts: dense)
+        found = attention_only.residual(spec, model.weights, contexts)
+        patch.setattr(attention_only, "table_pays", lambda contexts: False)
+        plain = torch.cat([attention_only.residual(spec, model.weights, row[None]) for row in contexts])
+    torch.testing.assert_close(found, plain, atol=1e-12, rtol=1e-12)
+
+
+@given(runs=st.lists(st.integers(0, 29), min_size=1), positions=st.just(30))
+def test_parts_hold_every_row_once_and_share_their_run(runs, positions):
+    runs = torch.tensor(runs)
+    parts = leading_run.split_by_run(runs, positions)
+    assert torch.cat([rows for rows, _ in parts]).sort().values.tolist() == list(range(len(runs)))
+    for rows, shared in parts:
+        assert shared <= int(runs[rows].min())
+        assert shared >= leading_run.SHORTEST or shared == 0
 
 
 @given(

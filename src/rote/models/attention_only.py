@@ -118,16 +118,14 @@ class AttentionOnly(Spec):
         return positions * per_position + 3 * self.context * self.dim + 2 * self.vocab
 
     def floats_held(self, inputs: int) -> int:
-        """One layer works from tables over the distinct tokens of a batch where that pays (see the forward pass)."""
-        distinct = min(self.vocab, inputs)
-        if self.layers > 1 or distinct * self.context > inputs:
-            return super().floats_held(inputs)
-        slab = min(self.heads, heads_at_once(inputs * self.context, distinct * self.inner_dim))
-        tables = 3 * distinct * slab * max(self.inner_dim, self.head_dim)
-        return tables + inputs * (self.context * (3 * slab + 4 * self.dim + 8) + 2 * self.vocab)
+        """A layer takes some heads at a time, the last one asks at the last position alone (see the forward pass)."""
+        asking = inputs if self.layers == 1 else inputs * self.context
+        slab = min(self.heads, heads_at_once(asking * self.context, asking * self.dim))
+        per_head = self.rank + 2 * self.inner_dim + self.head_dim + 3 * self.context
+        return asking * slab * per_head + inputs * (self.context * (4 * self.dim + 8) + 2 * self.vocab)
 
 
 def heads_at_once(scores: int, table: int) -> int:
-    """Heads that one layer takes together, given the scores and the table entries of one head: about 2^20 of either,
-    so that temporaries stay in the cache."""
-    return max(16, 2**20 // max(scores, table))
+    """Heads that one layer takes together, given the scores and the table entries (or values) of one head: about 2^20
+    of either, so that temporaries stay in the cache."""
+    return max(16, 2**20 // max(scores, table, 1))

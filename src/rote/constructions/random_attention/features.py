@@ -2,15 +2,19 @@
 
 The centred feature of head h is W_V^h (A^h(t) - x_S) = W_V^h sum_{s<S} a^h_s (x_s - x_S): without the part that every
 head shares, which the skip connection carries anyway. Computed in float64 from weights rounded to the saved dtype.
+Contexts that begin with a run of one token are told the run as one position (see `rote.models.forward.leading_run`).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.constructions.random_attention.draw import Embeddings, Heads
+from rote.models.forward.leading_run import leading_runs, split_by_run
 from rote.progress import SILENT, Progress
 
 WORKING_FLOATS = 2**20
@@ -27,6 +31,8 @@ class Differences:
         self.before: Float[Tensor, "facts earlier dim"] = x[:, :-1] - x[:, -1:]
         last, self.last_place = torch.unique(contexts[:, -1], return_inverse=True)
         self.last_tokens: Float[Tensor, "last dim"] = everywhere[-1, last]
+        first, self.runs = leading_runs(contexts)
+        self.run_tokens: Float[Tensor, "earlier dim"] = everywhere[:-1, first]
 
     @property
     def facts(self) -> int:
@@ -52,27 +58,65 @@ class Differences:
         progress: Progress = SILENT,
     ) -> None:
         """Write the first `width` centred features of every head on these rows into `out`, heads side by side."""
-        before = self.before if rows is None else self.before[rows]
-        last, place = torch.unique(self.last_place if rows is None else self.last_place[rows], return_inverse=True)
-        last_tokens = self.last_tokens[last]
-        facts, earlier, dim = before.shape
+        if rows is None:
+            rows = torch.arange(self.facts)
+        last, place = torch.unique(self.last_place[rows], return_inverse=True)
+        parts = split_by_run(self.runs[rows], self.before.shape[1] + 1)
+        dim = self.before.shape[2]
         head_step = max(1, min(len(heads), WORKING_FLOATS // (64 * dim)))
-        fact_step = max(1, WORKING_FLOATS // (head_step * max(dim, earlier)))
-        with progress.stage("features", facts * len(heads)) as stage:
+        with progress.stage("features", len(rows) * len(heads)) as stage:
             for first in range(0, len(heads), head_step):
                 some = slice(first, min(first + head_step, len(heads)))
                 part = heads.some(some)
-                value = part.value[:, :width].double()
-                # The key map is folded into the query, once per last token.
-                asked = torch.einsum("ud,hrd->uhr", last_tokens, part.query.double())
-                asked = torch.einsum("uhr,hrd->uhd", asked, part.key.double())
-                columns = out[:, some.start * width : some.stop * width].view(facts, len(part), width)
-                for start in range(0, facts, fact_step):
-                    span = slice(start, min(start + fact_step, facts))
-                    difference = before[span]
-                    scores = asked[place[span]] @ difference.transpose(1, 2)
-                    columns[span] = _values(attend(scores), difference, value)
-                    stage.advance((span.stop - span.start) * len(part))
+                asking = _Asking.of(self.last_tokens[last], part, width)
+                columns = out[:, some.start * width : some.stop * width].view(len(rows), len(part), width)
+                for among, run in parts:
+                    alike = asking.run_as_one(self.run_tokens[:run]) if run else None
+                    fact_step = max(1, WORKING_FLOATS // (head_step * max(dim, self.before.shape[1] - run)))
+                    for some_rows in among.split(fact_step):
+                        difference = self.before[rows[some_rows], run:]
+                        columns[some_rows] = asking.features(difference, place[some_rows], alike)
+                        stage.advance(len(some_rows) * len(part))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Attention to a run of shared positions, as to one: its score and its mixture of x_s - x_S."""
+
+    score: Float[Tensor, "last heads"]
+    mixture: Float[Tensor, "last heads dim"]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Some heads with their query folded into their key, once per last token."""
+
+    last_tokens: Float[Tensor, "last dim"]
+    asked: Float[Tensor, "last heads dim"]
+    value: Float[Tensor, "heads width dim"]
+
+    @classmethod
+    def of(cls, last_tokens: Float[Tensor, "last dim"], heads: Heads, width: int) -> _Asking:
+        asked = torch.einsum("ud,hrd->uhr", last_tokens, heads.query.double())
+        asked = torch.einsum("uhr,hrd->uhd", asked, heads.key.double())
+        return cls(last_tokens, asked, heads.value[:, :width].double())
+
+    def run_as_one(self, x: Float[Tensor, "run dim"]) -> _Run:
+        difference = x - self.last_tokens[:, None]
+        scores = self.asked @ difference.transpose(1, 2)
+        return _Run(scores.logsumexp(2), scores.softmax(2) @ difference)
+
+    def features(
+        self, difference: Float[Tensor, "rows earlier dim"], place: Integer[Tensor, " rows"], run: _Run | None
+    ) -> Float[Tensor, "rows heads width"]:
+        """W_V^h sum_s a^h_s (x_s - x_S) of contexts whose last tokens are `place`."""
+        scores = self.asked[place] @ difference.transpose(1, 2)
+        if run is None:
+            return _values(attend(scores), difference, self.value)
+        attention = attend(torch.cat([scores, run.score[place][:, :, None]], 2))
+        mixed = attention[:, :, :-1] @ difference
+        mixed.addcmul_(attention[:, :, -1:], run.mixture[place])
+        return torch.einsum("thd,hkd->thk", mixed, self.value)
 
 
 def attend(scores: Float[Tensor, "facts heads earlier"]) -> Float[Tensor, "facts heads earlier"]:

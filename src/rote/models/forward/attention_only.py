@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, heads_at_once
+from rote.models.forward.leading_run import leading_runs, split_by_run
 from rote.models.forward.token_tables import table_pays, tabled_heads_output
 
 After = Callable[[int, Tensor], Tensor]
@@ -30,8 +31,27 @@ def residual(
     after: After | None = None,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream at the last position, before the unembedding."""
-    if spec.layers == 1 and table_pays(contexts):
-        stream = _one_layer_from_tables(spec, weights, contexts)
+    if spec.layers == 1 and len(contexts) > 1:
+        parts = split_by_run(leading_runs(contexts)[1], contexts.shape[1])
+        if len(parts) > 1:
+            stream = weights["tokens"].new_empty(len(contexts), spec.dim)
+            for rows, run in parts:
+                stream[rows] = _alike(spec, weights, contexts[rows], after, run)
+            return stream
+        return _alike(spec, weights, contexts, after, parts[0][1])
+    return _alike(spec, weights, contexts, after)
+
+
+def _alike(
+    spec: AttentionOnly,
+    weights: dict[str, Tensor],
+    contexts: Integer[Tensor, "batch context"],
+    after: After | None,
+    run: int = 0,
+) -> Float[Tensor, "batch dim"]:
+    """The residual stream of contexts whose first `run` tokens are the same, from tables where that pays."""
+    if spec.layers == 1 and table_pays(contexts[:, run:]):
+        stream = _one_layer_from_tables(spec, weights, contexts, run)
         return stream if after is None else after(0, stream)
     stream = weights["tokens"][contexts]
     for layer in range(spec.layers):
@@ -55,7 +75,7 @@ def score_scale(spec: AttentionOnly) -> float:
 
 
 def _one_layer_from_tables(
-    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], run: int = 0
 ) -> Float[Tensor, "batch dim"]:
     positions = _stream_positions(spec, weights, 0)
 
@@ -66,7 +86,7 @@ def _one_layer_from_tables(
     def read_at(place: int, tokens: Tensor) -> Tensor:
         return _read(spec, weights, 0, stream_at(place, tokens), slice(place, place + 1))
 
-    mixed = tabled_heads_output(layer_heads(weights, 0), contexts, read_at, score_scale(spec))
+    mixed = tabled_heads_output(layer_heads(weights, 0), contexts, read_at, score_scale(spec), run)
     return stream_at(-1, contexts[:, -1]) + _write(spec, weights, 0, mixed)
 
 
@@ -96,8 +116,13 @@ def heads_output(
 ) -> Float[Tensor, "batch position dim"]:
     """sum_h W_O^h W_V^h A^h for the last position, or for every position with a causal mask."""
     queries = x[:, -1:] if last_only else x
-    values = head_values(part, queries, x, scale)
-    return values.flatten(2) @ part["output"].permute(0, 2, 1).reshape(-1, part["output"].shape[1])
+    together = heads_at_once(queries.shape[1] * x.shape[0] * x.shape[1], queries.numel())
+    mixed = torch.zeros_like(queries)
+    for slab in zip(*(tensor.split(together) for tensor in part.values()), strict=True):
+        some = dict(zip(part, slab, strict=True))
+        values = head_values(some, queries, x, scale).flatten(2)
+        mixed = mixed + values @ some["output"].permute(0, 2, 1).reshape(values.shape[2], -1)
+    return mixed
 
 
 def head_values(

@@ -2,7 +2,8 @@
 
 In a first layer x_s depends on (token, position) alone. So the folded query x_S^T W_Q^hT W_K^h is a table over last
 tokens and W_O^h W_V^h x_s a table over the tokens at position s; what is left per context is a score and a weighted sum
-per head and position: 4 d H S operations instead of 8 d k H. Contexts that share a token are multiplied together.
+per head and position: 4 d H S operations instead of 8 d k H. Contexts that share a token are multiplied together, and
+the positions with which all of them begin alike are one (see `leading_run`).
 """
 
 from __future__ import annotations
@@ -30,23 +31,46 @@ def tabled_heads_output(
     contexts: Integer[Tensor, "batch context"],
     read_at: Callable[[int, Tensor], Tensor],
     scale: float = 1.0,
+    run: int = 0,
 ) -> Float[Tensor, "batch dim"]:
-    """sum_h W_O^h W_V^h A^h at the last position; `read_at(s, tokens)` gives x_s for tokens at position s."""
+    """sum_h W_O^h W_V^h A^h at the last position; `read_at(s, tokens)` gives x_s for tokens at position s.
+
+    All contexts hold the same tokens in their first `run` positions.
+    """
     batch, context = contexts.shape
-    groups = [Groups.of(contexts[:, place]) for place in range(context)]
-    tables = [read_at(place, group.distinct) for place, group in enumerate(groups)]
+    groups = [Groups.of(contexts[:, place]) for place in range(run, context)]
+    tables = [read_at(place, group.distinct) for place, group in enumerate(groups, run)]
+    shared = [read_at(place, contexts[:1, place]) for place in range(run)]
     x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
-    laid_out = groups[-1].lay_out(x)
+    last = groups[-1]
+    laid_out = last.lay_out(x)
     mixed = x.new_zeros(batch, x.shape[2])
-    together = heads_at_once(batch * context, max(table.numel() for table in tables))
+    together = heads_at_once(batch * (context - run), max(table.numel() for table in tables))
     for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
         query, key, value, output = slab
-        scores = groups[-1].multiply(laid_out, _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2))
+        asked = _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2)
+        scores = last.multiply(laid_out, asked)
+        if run:
+            score, mixture = _run_as_one(torch.cat(shared), asked, value, output)
+            scores = torch.cat([scores, score.index_select(0, last.of_row)[:, None]], 1)
         attention = scores.softmax(1)
         for place, group in enumerate(groups):
             weights = group.lay_out(attention[:, place : place + 1])
             mixed += group.multiply(weights, _folded(tables[place], value, output))[:, 0]
+        if run:
+            mixed += last.multiply(last.lay_out(attention[:, -1:]), mixture)[:, 0]
     return mixed
+
+
+def _run_as_one(
+    x: Float[Tensor, "run dim"],
+    asked: Float[Tensor, "tokens dim heads"],
+    value: Float[Tensor, "heads k dim"],
+    output: Float[Tensor, "heads dim k"],
+) -> tuple[Float[Tensor, "tokens heads"], Float[Tensor, "tokens heads dim"]]:
+    """Score and value of the positions that all contexts share, as of one position, for every last token and head."""
+    scores = x @ asked
+    return scores.logsumexp(1), torch.einsum("urh,rhd->uhd", scores.softmax(1), _folded(x, value, output))
 
 
 def _folded(
