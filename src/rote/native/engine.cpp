@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "deep_attention.h"
+#include "deep_grid.h"
 #include "feed_forward.h"
 #include "grid_attention.h"
 #include "list_attention.h"
@@ -26,7 +27,7 @@ class FusedEngine : public Engine {
     const double pairs = static_cast<double>(shape_.vocab) * shape_.vocab;
     // Empty pairs cost as much as full ones in a grid; a list costs about three times as much a context.
     deep_ = shape_.layers.size() > 1;
-    grid_ = !deep_ && (o.layout == 1 || (o.layout == 0 && shape_.context == 2 && static_cast<double>(o.count) * 3 >= pairs));
+    grid_ = o.layout == 1 || (o.layout == 0 && shape_.context == 2 && static_cast<double>(o.count) * 3 >= pairs);
   }
 
   void gradient(const float* parameters, float* g, const int32_t* rows, int batch, float focus, double* out) override {
@@ -55,7 +56,7 @@ class FusedEngine : public Engine {
   void predict(const float* parameters, int32_t* out) override {
     FlushToZero flush;
     if (grid_)
-      all([&](GridAttention& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
+      all([&](auto& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
     else
       listed(nullptr, 0, [&](auto& attention, const Slots& slots) { forward_only(attention, slots, parameters, out); });
   }
@@ -64,18 +65,26 @@ class FusedEngine : public Engine {
   void step(const float* parameters, float* g, const int32_t* rows, int batch, float focus) {
     readout_.start(focus);
     if (grid_ && !rows)
-      all([&](GridAttention& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
+      all([&](auto& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
     else
       listed(rows, batch, [&](auto& attention, const Slots& slots) { forward_backward(attention, slots, parameters, g); });
   }
 
   template <class F>
   void all(F&& f) {
-    if (!grid_attention_) {
-      grid_attention_ = std::make_unique<GridAttention>(shape_);
-      grid_attention_->all_slots(table_, grid_slots_);
+    if (deep_)
+      with_all(deep_grid_, f);
+    else
+      with_all(grid_attention_, f);
+  }
+
+  template <class Attention, class F>
+  void with_all(std::unique_ptr<Attention>& attention, F& f) {
+    if (!attention) {
+      attention = std::make_unique<Attention>(shape_);
+      attention->all_slots(table_, grid_slots_);
     }
-    f(*grid_attention_, grid_slots_);
+    f(*attention, grid_slots_);
   }
 
   template <class F>
@@ -167,6 +176,7 @@ class FusedEngine : public Engine {
   bool grid_, deep_;
   int panels_ = 0;
   std::unique_ptr<GridAttention> grid_attention_;
+  std::unique_ptr<DeepGrid> deep_grid_;
   std::unique_ptr<ListAttention> list_attention_;
   std::unique_ptr<DeepAttention> deep_attention_;
   std::unique_ptr<FeedForward> feed_forward_;

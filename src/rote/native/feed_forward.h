@@ -47,14 +47,18 @@ class FeedForward {
     multiply<true>(d, w, panels, {parameters + at_.mlp_in, 1, d}, rows(neurons_, w), rows(dR, d));
   }
 
-  void finish(float* g) const {
+  // Gradients are stored, or added where another pass has stored its own.
+  void finish(float* g, bool add = false) const {
     const long size = static_cast<long>(s_.width) * s_.dim;
-    for (long i = 0; i < size; i++) g[at_.mlp_in + i] = sum_lanes(load(d_in_ + i * W));
-    for (long i = 0; i < size; i++) g[at_.mlp_out + i] = sum_lanes(load(d_out_ + i * W));
-    for (long i = 0; i < s_.width; i++) g[at_.mlp_bias + i] = sum_lanes(load(d_bias_ + i * W));
+    sum_into(d_in_, size, add, g + at_.mlp_in);
+    sum_into(d_out_, size, add, g + at_.mlp_out);
+    sum_into(d_bias_, s_.width, add, g + at_.mlp_bias);
   }
 
  private:
+  static void sum_into(const float* partial, long size, bool add, float* to) {
+    for (long i = 0; i < size; i++) to[i] = (add ? to[i] : 0.f) + sum_lanes(load(partial + i * W));
+  }
   static Rows rows(float* p, int count) { return {p, W, static_cast<long>(count) * W}; }
 
   // x Phi(x) and its slope Phi(x) + x phi(x); Phi by Abramowitz and Stegun 7.1.26 (error below 1e-7), whose exponential

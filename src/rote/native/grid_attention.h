@@ -15,11 +15,13 @@ namespace ROTE_ISA {
 
 class GridAttention {
  public:
-  explicit GridAttention(const Shape& s)
+  // At most so many first tokens at once.
+  explicit GridAttention(const Shape& s, int most = 16)
       : s_(s), output_(s), columns_((s.vocab + 2 + W - 1) / W), panels_((s.vocab + W - 1) / W) {
     // As many first tokens at once as keep a block's shares in the second cache: tables are read once a block.
     block_ = static_cast<int>(16384 / (static_cast<long>(s.heads) * panels_ * W));
     block_ = block_ < 4 ? 4 : (block_ > 16 ? 16 : block_);
+    if (block_ > most) block_ = most;
     if (block_ > s.vocab) block_ = s.vocab;
     const long H = s.heads, C = static_cast<long>(columns_) * W;
     embedded_.resize(s.dim * C), read_.resize(s.inner * C);
@@ -35,10 +37,43 @@ class GridAttention {
     d_read_.resize(s.inner * C), d_embedded_.resize(s.dim * C);
   }
 
+  int first(int block) const { return block * block_; }
   int blocks() const { return (s_.vocab + block_ - 1) / block_; }
   int most_panels() const { return block_ * panels_; }
   int panels(int block) const { return height(block) * panels_; }
   long slot(int block) const { return static_cast<long>(block) * block_ * panels_ * W; }
+
+  // For a model of several layers: the stream after this layer at the first position, where a token attends to itself
+  // alone, with one column per token; and, between the last block and `finish`, its gradient.
+  void first_stream(const float* parameters, float* X) const {
+    const int d = s_.dim, H = s_.heads;
+    const float* P = parameters + s_.layers[0].positions;
+    for (int v = 0; v < panels_; v++)
+      for (int x = 0; x < d; x++)
+        for (int l = 0; l < W; l++) {
+          const float* written = first_written_ + (static_cast<long>(v) * W + l) * H * d + x;
+          const long place = (static_cast<long>(v) * d + x) * W + l;
+          float sum = embedded_[place] + (s_.compressed ? 0.f : P[x]);
+          for (int h = 0; h < H; h++) sum += written[static_cast<long>(h) * d];
+          X[place] = sum;
+        }
+  }
+  void first_stream_backward(const float* dX) {
+    const int d = s_.dim, H = s_.heads;
+    for (int n = 0; n < s_.vocab; n++)
+      for (int h = 0; h < H; h++)
+        for (int x = 0; x < d; x++) d_first_written_[(static_cast<long>(n) * H + h) * d + x] += dX[(static_cast<long>(n / W) * d + x) * W + n % W];
+  }
+  // What `finish` leaves out: the first position's own part of its stream.
+  void add_first_stream(const float* dX, float* g) const {
+    const int d = s_.dim;
+    for (int n = 0; n < s_.vocab; n++)
+      for (int x = 0; x < d; x++) {
+        const float own = dX[(static_cast<long>(n / W) * d + x) * W + n % W];
+        g[s_.tokens + static_cast<long>(n) * d + x] += own;
+        if (!s_.compressed) g[s_.layers[0].positions + x] += own;
+      }
+  }
 
   // The slots of every pair that the table has.
   void all_slots(const Table& table, Slots& slots) const {
