@@ -32,7 +32,7 @@ def test_token_tables_change_nothing(vocab, context, heads, rows, skew, shared, 
     contexts = torch.from_numpy(generator.choice(vocab, size=(rows, context), p=shares / shares.sum()))
     tabled = attention_only._one_layer_from_tables(spec, model.weights, contexts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention_only, "table_pays", lambda contexts: False)
+        patch.setattr(attention_only, "table_pays", lambda contexts, run=0: False)
         plain = attention_only.residual(spec, model.weights, contexts)
     torch.testing.assert_close(tabled, plain, atol=1e-12, rtol=1e-12)
 
@@ -53,9 +53,9 @@ def test_padded_contexts_are_run_as_if_each_position_were_looked_at(longest, row
     for row, left in enumerate(generator.integers(1, longest + 1, rows)):
         contexts[row, : longest - left] = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention_only, "table_pays", lambda contexts: dense)
+        patch.setattr(attention_only, "table_pays", lambda contexts, run=0: dense)
         found = attention_only.residual(spec, model.weights, contexts)
-        patch.setattr(attention_only, "table_pays", lambda contexts: False)
+        patch.setattr(attention_only, "table_pays", lambda contexts, run=0: False)
         plain = torch.cat([attention_only.residual(spec, model.weights, row[None]) for row in contexts])
     torch.testing.assert_close(found, plain, atol=1e-12, rtol=1e-12)
 

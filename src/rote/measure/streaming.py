@@ -10,8 +10,8 @@ from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 
-WORKING_FLOATS = 2**26
-"""Numbers a forward pass may hold at once while streaming: 256 MiB in float32. With less, models with many answers
+WORKING_FLOATS = 2**27
+"""Numbers a forward pass may hold at once while streaming: 512 MiB in float32. With less, models with many answers
 would be run on so few contexts at once that tables over their tokens do not pay, at up to ten times the cost."""
 
 MOST_ROWS = 2**14

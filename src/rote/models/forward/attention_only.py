@@ -50,7 +50,7 @@ def _alike(
     run: int = 0,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream of contexts whose first `run` tokens are the same, from tables where that pays."""
-    if spec.layers == 1 and table_pays(contexts[:, run:]):
+    if spec.layers == 1 and table_pays(contexts, run):
         stream = _one_layer_from_tables(spec, weights, contexts, run)
         return stream if after is None else after(0, stream)
     stream = weights["tokens"][contexts]

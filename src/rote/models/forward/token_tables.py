@@ -18,12 +18,18 @@ from torch import Tensor
 from rote.models.attention_only import heads_at_once
 
 
-def table_pays(contexts: Integer[Tensor, "batch context"]) -> bool:
-    """Whether the distinct tokens of all positions together are fewer than the contexts."""
+def table_pays(contexts: Integer[Tensor, "batch context"], run: int = 0) -> bool:
+    """Whether the distinct tokens of all positions together are fewer than the contexts.
+
+    A shared run of positions, which only tables make use of, is worth as many times more tokens as there are positions
+    for each one that is left.
+    """
     batch, context = contexts.shape
-    if batch <= context:
+    left = context - run
+    worth = batch * (context // left)
+    if worth <= left:
         return False
-    return sum(int(torch.bincount(contexts[:, place]).count_nonzero()) for place in range(context)) <= batch
+    return sum(int(torch.bincount(contexts[:, place]).count_nonzero()) for place in range(run, context)) <= worth
 
 
 def tabled_heads_output(
@@ -70,7 +76,9 @@ def _run_as_one(
 ) -> tuple[Float[Tensor, "tokens heads"], Float[Tensor, "tokens heads dim"]]:
     """Score and value of the positions that all contexts share, as of one position, for every last token and head."""
     scores = x @ asked
-    return scores.logsumexp(1), torch.einsum("urh,rhd->uhd", scores.softmax(1), _folded(x, value, output))
+    mixture = (scores.softmax(1).transpose(1, 2) @ x).transpose(0, 1)
+    values = torch.bmm(torch.bmm(mixture, value.transpose(1, 2)), output.transpose(1, 2))
+    return scores.logsumexp(1), values.transpose(0, 1)
 
 
 def _folded(
