@@ -15,6 +15,7 @@ from rote.cli.bound import bound
 from rote.cli.build import build
 from rote.cli.capacity import capacity
 from rote.cli.demo import demo
+from rote.cli.densest import densest
 from rote.cli.law import law
 from rote.cli.methods import methods
 from rote.cli.output import complain
@@ -37,7 +38,7 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, recall, verify, capacity, reproduce, law, papers, methods)
+    (demo, bound, plan, build, train, recall, verify, capacity, densest, reproduce, law, papers, methods)
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 

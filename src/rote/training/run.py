@@ -102,6 +102,8 @@ def _optimised(
             loss, share = objective.adam_steps(state, rates[part], rows, settings, focus)
         else:
             loss, share = muon.steps(rates[part], matrix_rates[part], rows, settings, focus)
+        if protocol.decay:
+            state.flat *= 1 - np.float32(protocol.decay * rates[part].sum())
         losses.append(loss)
         shares.append(share)
         missed = 1 - share[:, -10:].mean(1)

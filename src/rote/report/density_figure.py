@@ -1,0 +1,75 @@
+"""Bits per parameter against the head dimension, at one budget of parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rote.errors import InputError
+from rote.measure.densest import Densest, Held
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+
+COLOURS = (BLUE, GREEN, ORANGE, PURPLE, SKY)
+FORMATS = (".png", ".svg")
+MORRIS_2025 = 3.6
+"""Bits per parameter of trained GPT-style models, Morris et al. 2025."""
+ALLENZHU_2024 = 2.0
+"""Bits per parameter after 1000 exposures, Allen-Zhu and Li 2024."""
+
+
+def density_figure(found: Densest, path: Path, title: str | None = None) -> Path:
+    """One curve per dimension d, the best vocabulary at each k; open squares mark k = d.
+
+    Drawn from the longest round in which at least three head dimensions took part, so that all points had the same
+    training.
+    """
+    drawn_round = _comparable(found)
+    curves = _curves(drawn_round, found)
+    with figure(6.4, 3.9) as drawn:
+        axes = drawn.add_subplot()
+        for (dim, points), colour in zip(curves.items(), COLOURS, strict=False):
+            ks = [held.spec.head_dim for held in points]
+            bits = [held.score(found.by) for held in points]
+            axes.plot(ks, bits, "o-", color=colour, ms=4, lw=1.3, label=f"d = {dim}", zorder=3)
+            for k, value in zip(ks, bits, strict=True):
+                if k == dim:
+                    axes.plot(k, value, "s", mfc="white", mec=VERMILION, mew=1.6, ms=8, zorder=4)
+        axes.plot([], [], "s", mfc="white", mec=VERMILION, mew=1.6, ms=8, label="k = d")
+        for value, name in ((MORRIS_2025, "Morris et al. 2025"), (ALLENZHU_2024, "Allen-Zhu and Li 2024")):
+            axes.axhline(value, color=GREY, lw=0.9, ls="--", zorder=1)
+            axes.annotate(
+                f"{name}: {value:g}", (1.0, value), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+                textcoords="offset points", ha="right", fontsize=7.5, color=GREY,
+            )  # fmt: skip
+        every = sorted({held.spec.head_dim for points in curves.values() for held in points})
+        axes.set_xscale("log")
+        axes.minorticks_off()
+        axes.set_xticks(every, [str(k) for k in every])
+        axes.set_ylim(0, 4)
+        axes.set_xlabel("head dimension k")
+        axes.set_ylabel("bits per parameter" if found.by == "code" else "bits per parameter (from answers)")
+        most = max(held.spec.parameters() for held in drawn_round)
+        steps = drawn_round[0].steps
+        axes.set_title(title or f"At most {most:,} parameters, heads as many as they pay for, {steps:,} steps")
+        axes.grid()
+        axes.legend(fontsize=8, loc="lower left")
+        return save(drawn, path)
+
+
+def _comparable(found: Densest) -> tuple[Held, ...]:
+    for one in reversed(found.rounds):
+        if len({held.spec.head_dim for held in one}) >= 3:
+            return one
+    raise InputError("figure: the search compared fewer than three head dimensions; leave --head-dim out, or give more")
+
+
+def _curves(held: tuple[Held, ...], found: Densest) -> dict[int, list[Held]]:
+    """The best shape at each k, for the densest dimensions that have more than one k."""
+    best: dict[tuple[int, int], Held] = {}
+    for one in held:  # best first
+        best.setdefault((one.spec.dim, one.spec.head_dim), one)
+    dims: dict[int, list[Held]] = {}
+    for (dim, _), one in sorted(best.items()):
+        dims.setdefault(dim, []).append(one)
+    several = [dim for dim, shapes in dims.items() if len(shapes) > 1]
+    order = sorted(several, key=lambda dim: -max(one.score(found.by) for one in dims[dim]))
+    return {dim: dims[dim] for dim in sorted(order[: len(COLOURS)])}
