@@ -39,7 +39,9 @@ DEEP = [
     AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=2, variant="shared", scale_scores=True),
     AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3),
     AttentionOnly(vocab=21, context=2, dim=7, head_dim=4, heads=3, layers=3, variant="shared", scale_scores=True),
-    AttentionOnly(vocab=9, context=2, dim=3, head_dim=2, heads=4, layers=2, query_key_rank=1, positions_every_layer=True),
+    AttentionOnly(
+        vocab=9, context=2, dim=3, head_dim=2, heads=4, layers=2, query_key_rank=1, positions_every_layer=True
+    ),
     AttentionOnly(vocab=2, context=2, dim=1, head_dim=1, heads=1, layers=2),
     MlpTransformer(vocab=6, context=2, dim=4, head_dim=3, heads=2, width=9, layers=2),
     MlpTransformer(vocab=17, context=2, dim=5, head_dim=5, heads=1, width=21, layers=3, positions_every_layer=True),

@@ -85,6 +85,16 @@ def test_learning_rates():
 def test_protocols_name_every_wrong_field():
     with pytest.raises(InputError, match="3 problems"):
         paper(peak=-1.0, beta1=2.0, colour="red")
+
+
+def test_fast_takes_all_contexts_at_once_where_that_is_cheap():
     assert fast(SPEC, 2500).batch is None
-    assert fast(SPEC, 10**6).batch is not None
-    assert fast(SPEC, 10**6).steps * fast(SPEC, 10**6).batch >= 99 * 10**6
+    pairs = SPEC.model_copy(update={"vocab": 200})
+    assert fast(pairs, 200**2, samples=2**16).batch is None
+    assert fast(pairs, 200**2, samples=2**16).steps < fast(SPEC, 2500).steps
+    few = SPEC.model_copy(update={"vocab": 1000})  # a list of pairs, not a grid of them
+    triples = SPEC.model_copy(update={"context": 3})
+    for spec, contexts, samples in ((pairs, 200**2, None), (few, 10**5, 10**5), (triples, 50**3, 10**5)):
+        chosen = fast(spec, contexts, samples)
+        assert chosen.batch is not None
+        assert chosen.steps * chosen.batch >= 99 * contexts

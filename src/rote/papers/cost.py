@@ -2,7 +2,8 @@
 
 A step takes about 20 microseconds and a quarter of a nanosecond for each of these multiply-adds of the forward pass:
 tables over the vocabulary (4dk a token and head), attention (2k a context and head), MLP (2dw a context) and readout
-(Nd a context). With several layers nothing can be tabled: the first two are paid at every position of every context.
+(Nd a context). Layers after the first cannot be tabled: over all pairs of tokens each projects the last position of
+every pair, over a list of contexts all layers project every position of every context.
 The two constants were fitted by eye to ten shapes, N 10 to 200, timed on one core with 8 float lanes; expect a
 factor of two either way on another machine, several where the native engine is not built.
 """
@@ -24,10 +25,14 @@ def products(spec: AttentionOnly | MlpTransformer, contexts: int) -> int:
     d, k, H = spec.dim, spec.head_dim, spec.heads
     neurons = 2 * d * spec.width if isinstance(spec, MlpTransformer) else 0
     mixing = 2 * k * H * spec.context // 2 + neurons
+    projections = 4 * d * k * H
     readout = contexts * spec.vocab * d
+    tabled = spec.vocab * projections + contexts * mixing
     if spec.layers == 1:
-        return spec.vocab * 4 * d * k * H + contexts * mixing + readout
-    return contexts * spec.context * spec.layers * (4 * d * k * H + mixing) + readout
+        return tabled + readout
+    if contexts == spec.vocab**2 and spec.context == 2:
+        return tabled + (spec.layers - 1) * (contexts + spec.vocab) * (projections + mixing) + readout
+    return contexts * spec.context * spec.layers * (projections + mixing) + readout
 
 
 def processor_seconds(plan: Plan) -> float:
