@@ -1,4 +1,4 @@
-"""Experiment 1 of Dana et al. 2025 whole (77 cells, five seeds) by `fast`, against released values and a plain baseline.
+"""Experiment 1 of Dana et al. 2025 (77 cells, five seeds) by `fast`, against released values and a plain baseline.
 
     python benchmarks/experiment1.py [--first-seed 0] [--repeats 5] [--rounds 3] [--json]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.constructions.construction import CONSTRUCTIONS, Request, construction_named, parse_options
+from rote.constructions.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError
 from rote.export.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
@@ -54,9 +55,10 @@ def build(
     if dtype is not None:
         dtype_named(dtype)
     parsed = parse_options(construction, options)
-    draft = construction.build(
-        Request(task, dim, head_dim, heads, dtype or construction.default_dtype, seed, parsed, progress)
-    )
+    with blas_threads():
+        draft = construction.build(
+            Request(task, dim, head_dim, heads, dtype or construction.default_dtype, seed, parsed, progress)
+        )
     certificate = examine(draft.model, task, draft.bound, draft.promised, draft.conditions, progress).certificate
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"

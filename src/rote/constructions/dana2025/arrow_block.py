@@ -16,6 +16,7 @@ from torch import Tensor
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
 from rote.constructions.random_attention.draw import Heads, ScoreSize
 from rote.constructions.random_attention.features import Differences
+from rote.constructions.solvers.blas_threads import blas_threads
 from rote.constructions.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
@@ -58,8 +59,9 @@ class Block:
         if not count:
             return right
         (trtrs,) = get_lapack_funcs(("trtrs",), (self.square,))
-        top, _ = trtrs(self.square, np.asfortranarray(right[:count].numpy()), lower=1, unitdiag=1, overwrite_b=1)
-        return right[count:] - torch.from_numpy(self.below @ top)
+        with blas_threads(count):
+            top, _ = trtrs(self.square, np.asfortranarray(right[:count].numpy()), lower=1, unitdiag=1, overwrite_b=1)
+            return right[count:] - torch.from_numpy(self.below @ top)
 
     def solve(self, right: Float[Tensor, "eliminated columns"]) -> Float[Tensor, "eliminated columns"]:
         """B_j from the pivot rows."""
@@ -102,7 +104,8 @@ def _factorise(
     largest = largest_singular(features, generator)
     packed = np.asfortranarray(features.numpy())
     (getrf,) = get_lapack_funcs(("getrf",), (packed,))
-    lu, swaps, singular = getrf(packed, overwrite_a=True)
+    with blas_threads(len(rows)):
+        lu, swaps, singular = getrf(packed, overwrite_a=True)
     order = np.arange(len(rows))
     for place, other in enumerate(swaps):
         order[[place, other]] = order[[other, place]]
@@ -120,5 +123,6 @@ def _square_solve(square: np.ndarray, right: Tensor, transposed: bool = False) -
     """(L_1 U)^-1 right, or its transpose's."""
     (getrs,) = get_lapack_funcs(("getrs",), (square,))
     unswapped = np.arange(len(square), dtype=np.int32)
-    solution, _ = getrs(square, unswapped, np.asfortranarray(right.numpy()), trans=int(transposed), overwrite_b=1)
+    with blas_threads(len(square)):
+        solution, _ = getrs(square, unswapped, np.asfortranarray(right.numpy()), trans=int(transposed), overwrite_b=1)
     return torch.from_numpy(solution)

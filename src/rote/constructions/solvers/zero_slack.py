@@ -17,6 +17,8 @@ from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
+from rote.constructions.solvers.blas_threads import blas_threads
+
 SLACK_SHARE = 4
 """Further columns are used up to facts / 4: beyond, they cost more than the factorisation and gain little."""
 
@@ -51,15 +53,17 @@ class SingularValues:
 
 
 class Factors:
-    """P F_1 = L U of the first `facts` columns, and what the further columns need:
+    """P F_1^T = L U of the first `facts` columns, and what the further columns need:
     G = F_1^-1 F_2 and the Cholesky factor of I + G^T G."""
 
     def __init__(self, features: Float[Tensor, "facts features"], double: bool) -> None:
         facts = features.shape[0]
         self._square = features[:, :facts]
-        packed = np.array(self._square.numpy(), dtype=np.float64 if double else np.float32, order="F")
+        # LAPACK reads columns first: what it factorises is the transpose of rows as they lie, and nothing is turned.
+        packed = np.array(self._square.numpy(), dtype=np.float64 if double else np.float32, order="C").T
         factor, self._getrs = get_lapack_funcs(("getrf", "getrs"), (packed,))
-        self._lu, self._pivots, info = factor(packed, overwrite_a=True)
+        with blas_threads(facts):
+            self._lu, self._pivots, info = factor(packed, overwrite_a=True)
         self.singular = bool(info != 0 or not np.isfinite(self._lu[-1, -1]))
         self._further = self._gram = None
         if features.shape[1] > facts and not self.singular:
@@ -72,7 +76,8 @@ class Factors:
         """F_1^-1 right, or F_1^-T right: float64 scaled into the factors' precision and back."""
         size = right.abs().max().clamp(min=1e-300)
         scaled = np.asfortranarray((right / size).numpy(), dtype=self._lu.dtype)
-        solution, _ = self._getrs(self._lu, self._pivots, scaled, trans=int(transposed), overwrite_b=True)
+        with blas_threads(len(self._lu)):
+            solution, _ = self._getrs(self._lu, self._pivots, scaled, trans=int(not transposed), overwrite_b=True)
         return torch.from_numpy(solution).double() * size
 
     def solve(self, right: Float[Tensor, "facts columns"]) -> Float[Tensor, "features columns"]:
@@ -147,7 +152,8 @@ def refine(
     best, passes = float("inf"), 0
     while True:
         # NumPy's product of float64 matrices is up to twice as fast as torch's on some processors.
-        left = right - torch.from_numpy(features.numpy() @ solution.numpy())
+        with blas_threads(len(features)):
+            left = right - torch.from_numpy(features.numpy() @ solution.numpy())
         residual = float(left.abs().max())
         if not residual < STALLED * best or residual < tolerance or passes == PASSES:
             return Refined(solution, residual, passes)
