@@ -120,7 +120,8 @@ def _show_figure(item: dict[str, Any]) -> None:
 
 
 def _short(ids: list[str]) -> str:
-    return ", ".join(id.partition(".")[2] for id in ids) or "-"
+    """Ids without their paper's; an id that is the paper's own stays."""
+    return ", ".join(id.partition(".")[2] or id for id in ids) or "-"
 
 
 def _time(seconds: float) -> str:
