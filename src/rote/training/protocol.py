@@ -86,25 +86,30 @@ LARGE_BATCH = 4096
 
 
 def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
-    """The fewest steps that match the released accuracies: cosine Adam on all contexts at once.
+    """The fewest steps that match the released accuracies: cosine Adam on all contexts at once, and some focus, which
+    makes up for what is cut.
 
-    320 steps do up to vocabularies of 50 and for several layers, in proportion more up to 1000 for one layer on more
-    contexts; two-dimensional models are slow to sort themselves out and need 4000 at a lower rate. A little focus makes
-    up for what is cut. Above `FULL_BATCH` contexts minibatches are taken, and every context is seen at least a hundred
-    times; but where a data set of few samples a pair was drawn, as in the released runs at vocab 200, attention layers
-    match them in 110 steps over all pairs.
+    Attention layers need 320 steps up to vocabularies of 50, in proportion more up to 1000 on more contexts; several
+    layers as many with more focus; an MLP 400 with more still; two-dimensional models are slow to sort themselves out
+    and need 4000 at a lower rate. Above `FULL_BATCH` contexts minibatches are taken, and every context is seen at least
+    a hundred times (fifty, before an MLP). But where a data set of few samples a pair was drawn, as in the released
+    runs at vocab 200, attention layers match them in 110 steps over all pairs.
     """
     values: dict[str, Any] = {"name": "fast", "samples": samples, "peak": 3e-2, "focus": 0.1}
-    deep = isinstance(spec, AttentionOnly | MlpTransformer) and spec.layers > 1
-    steps = 320 if deep else min(1000, max(320, contexts // 8))
+    steps, visits = min(1000, max(320, contexts // 8)), 100
+    if isinstance(spec, AttentionOnly | MlpTransformer) and spec.layers > 1:
+        steps, values["focus"] = 320, 0.3
+    elif isinstance(spec, MlpTransformer):
+        steps, visits = 400, 50
+        values |= {"peak": 4e-2, "focus": 0.5}
     if getattr(spec, "dim", 3) <= 2:
-        steps = 4000
-        values["peak"] = 2e-2
+        steps, values["peak"] = 4000, 2e-2
     if contexts <= FULL_BATCH:
         return _protocol(values | {"steps": steps} | changes)
     if samples is not None and samples < 2 * contexts and _tabled_pairs(spec, contexts):
         return _protocol(values | {"steps": 110, "peak": 4e-2} | changes)
-    steps = max(steps, 100 * contexts // LARGE_BATCH)
+    steps = max(steps, visits * contexts // LARGE_BATCH)
+    values["peak"] = min(values["peak"], 3e-2)
     return _protocol(values | {"steps": steps, "batch": LARGE_BATCH} | changes)
 
 
