@@ -24,7 +24,7 @@ from rote.theory.bubeck2020 import neurons_for
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.readout_sizes import readout_spec
 from rote.theory.rote_readout import SMALLEST_DIM
-from rote.theory.sizes import COMFORTABLE_DIM, theorem1_spec, widest_head
+from rote.theory.sizes import COMFORTABLE_DIM, huben_spec, theorem1_spec, widest_head
 
 LARGEST_READOUT_DIM = 32
 """The rule behind `rote.readout` was measured at dims 10 and 20; it is not stretched much beyond."""
@@ -146,15 +146,11 @@ def mahdavi(shape: TaskShape) -> Sized:
 
 
 def huben(shape: TaskShape) -> Sized:
-    """A head per simulated neuron, a neuron per fact: k = S + 1, d = S + 2."""
-    spec = AttentionOnly(
-        vocab=shape.vocab,
-        context=shape.context,
-        dim=shape.context + 2,
-        head_dim=shape.context + 1,
-        heads=shape.associations,
-    )
-    return Sized("huben2023.neurons", "order", "one head per simulated neuron, one neuron per fact", spec)
+    """A head per simulated neuron, a neuron per fact, as rote builds it: a first layer gathers what neurons read.
+
+    The result is quoted for one layer of dim S + 2 whose positions all hold the whole context already.
+    """
+    return Sized("huben2023.neurons", "order", "one head per simulated neuron, one neuron per fact", huben_spec(shape))
 
 
 def sequence_encoder(shape: TaskShape) -> Sized:

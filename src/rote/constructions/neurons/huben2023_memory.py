@@ -34,10 +34,10 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import head_values, heads_output, layer_heads
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
+from rote.theory.sizes import huben_spec
 
 ID = "huben2023"
 FLAGS = 2
-COMFORTABLE_DIM = 2 * 20 + FLAGS
 GATHERING = 64
 """Heads of the first layer that gather at most; the others stay zero, since a few tell contexts apart."""
 
@@ -113,17 +113,16 @@ def build(request: Request) -> Draft:
 
 
 def _spec(request: Request, task: AssociationTask) -> AttentionOnly:
-    dim, heads = request.dim or COMFORTABLE_DIM, request.heads or task.facts
-    found = []
+    spec, found = huben_spec(task.shape, request.dim, request.heads), []
     if request.head_dim not in (None, 1):
         found.append(f"head_dim {request.head_dim}: one head is one neuron and carries one number; leave head_dim out")
-    if dim < FLAGS + 4:
-        found.append(f"dim {dim}: content, gathered numbers and flags take two dimensions each; give 6 or more")
-    if heads < task.facts:
-        found.append(f"heads {heads}: each is a neuron, and {task.facts} facts need {task.facts} of them")
+    if spec.dim < FLAGS + 4:
+        found.append(f"dim {spec.dim}: content, gathered numbers and flags take two dimensions each; give 6 or more")
+    if spec.heads < task.facts:
+        found.append(f"heads {spec.heads}: each is a neuron, and {task.facts} facts need {task.facts} of them")
     if found:
         raise problems(ID, found)
-    return AttentionOnly(vocab=task.vocab, context=task.context, dim=dim, head_dim=1, heads=heads, layers=2)
+    return spec
 
 
 def _first_layer(
