@@ -21,7 +21,7 @@ from torch import Tensor
 
 from rote.constructions.build import build
 from rote.constructions.warm_start import warm_start
-from rote.measure.densest import densest, held_by
+from rote.measure.densest import Held, densest, held_by
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
 from rote.runs.ledger import Ledger, TrialKey
@@ -56,56 +56,50 @@ def published(ledger: Ledger) -> None:
 
 
 def optimisers(ledger: Ledger) -> None:
-    """About as much processor time each: first by the code at k = 2, then by accuracy at k = d."""
-    former = {"peak": 2e-2, "decay": 0.0, "polish": 0}
-    adam = {"peak": 4e-2, "decay": 0.0, "polish": 0}
-    decay = {"peak": 4e-2, "decay": 1e-2, "polish": 0}
-    muon = {"optimizer": "muon", "muon_peak": 2e-2, **adam}
-    for spec, focus in ((shape(50, 10, 2, 42), {"focus": 0.0}), (shape(50, 7, 7, 31), {})):
-        show(
-            ledger,
-            [
-                asked("Adam, peak .02", spec, 3, steps=16_000, **former, **focus),
-                asked("Adam, peak .04", spec, 3, steps=16_000, **adam, **focus),
-                asked("Adam, peak .04, decay .01", spec, 3, steps=16_000, **decay, **focus),
-                asked("the same, then 500 L-BFGS", spec, 3, steps=12_000, **{**decay, "polish": 500}, **focus),
-                asked("2,000 steps, then 2,500 L-BFGS", spec, 3, steps=2000, **{**decay, "polish": 2500}, **focus),
-                asked("Muon on heads", spec, 3, steps=4500, **muon, **focus),
-                asked("warm start from rote.readout", spec, 3, warm=True, steps=16_000, **decay, **focus),
-            ],
-        )
+    """About as much processor time each: by the code at k = 2, then by accuracy at k = d."""
+    plain = {"decay": 0.0, "polish": 0}
+    spec, code = shape(50, 10, 2, 42), {"focus": 0.0}
+    show(
+        ledger,
+        [
+            asked("Adam, peak .02", spec, 3, steps=14_000, peak=2e-2, **plain, **code),
+            asked("Adam, peak .04, decay .01", spec, 3, steps=14_000, polish=0, **code),
+            asked("the same, then L-BFGS: `best`", spec, 3, **code),
+            asked("few steps, then L-BFGS", spec, 3, steps=2000, polish=2500, **code),
+            asked("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain, **code),
+            asked("warm start from rote.readout", spec, 3, warm=True, **code),
+        ],
+    )
+    spec = shape(50, 7, 7, 31)
+    show(
+        ledger,
+        [
+            asked("Adam, peak .02", spec, 3, steps=16_000, peak=2e-2, **plain),
+            asked("`best`", spec, 3),
+            asked("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain),
+        ],
+    )
 
 
 def steps(ledger: Ledger) -> None:
     """What longer training still gains, with and without decay."""
-    spec = shape(50, 10, 2, 42)
-    plain = {"focus": 0.0, "polish": 0}
-    for decay in (0.0, 1e-2):
-        show(
-            ledger,
-            [
-                asked(f"decay {decay:g}", spec, 2, steps=count, decay=decay, **plain)
-                for count in (1000, 3000, 10_000, 30_000, 100_000)
-            ],
-        )
+    spec, plain = shape(50, 10, 2, 42), {"focus": 0.0, "polish": 0}
+    counts = (1000, 3000, 10_000, 30_000)
+    show(ledger, [asked("no decay", spec, 2, steps=count, decay=0.0, **plain) for count in counts])
+    show(ledger, [asked("decay .01", spec, 2, steps=count, **plain) for count in (*counts, 100_000)])
 
 
 def shapes(folder: Path, figure: Path) -> None:
     """A search at 4,400 parameters, and the curve against k: all shapes of three dimensions with the same steps."""
-    found = densest(4400, folder=folder, workers=1)
-    for one in found.rounds[-1]:
-        print(one.summary())
+    found = densest(4400, dims=[6, 8, 10, 13, 16], rounds=[500, 2000, 8000], folder=folder, workers=1)
+    print(f"{len(found.rounds[0])} shapes, then {[len(one) for one in found.rounds[1:]]}\n")
+    show_held(found.rounds[-1])
     curve = densest(
-        4400,
-        vocabs=[50],
-        dims=[8, 10, 13],
-        head_dims=[1, 2, 3, 5, 8, 10, 13],
-        rounds=[10_000],
-        folder=folder,
-        workers=1,
-    )
-    density_figure(curve, figure)
-    print(f"densest {found.best}\nk = d {found.square}\nfigure {figure}")
+        4400, vocabs=[50], dims=[8, 10, 13], head_dims=[1, 2, 3, 5, 8, 10, 13], rounds=[5000],
+        folder=folder, workers=1,
+    )  # fmt: skip
+    show_held(curve.rounds[-1])
+    print(f"figure {density_figure(curve, figure)}")
 
 
 def densest_shapes(ledger: Ledger) -> None:
@@ -113,11 +107,26 @@ def densest_shapes(ledger: Ledger) -> None:
     show(
         ledger,
         [
-            asked("full recall", shape(80, 13, 2, 109), 3, focus=0.0),
-            asked("full recall", shape(80, 13, 2, 105), 3, focus=0.0),
-            asked("code", shape(80, 13, 2, 101), 3, focus=0.0, steps=30_000),
+            asked("full recall", shape(80, 13, 2, 109), 3, focus=0.0, polish=2000),
+            asked("nearly full recall", shape(80, 13, 2, 105), 3, focus=0.0, polish=2000),
+            asked("overfull", shape(80, 13, 2, 99), 3, focus=0.0, polish=2000),
+            asked("longer", shape(80, 13, 2, 105), 2, focus=0.0, steps=30_000, polish=2000),
         ],
     )
+
+
+def show_held(shapes_held: Sequence[Held]) -> None:
+    print(
+        "| N | d | k | H | parameters | accuracy | code | answers | if all | seeds |\n"
+        "|---|---|---|---|---|---|---|---|---|---|"
+    )
+    for one in shapes_held:
+        spec = one.spec
+        print(
+            f"| {spec.vocab} | {spec.dim} | {spec.head_dim} | {spec.heads} | {spec.parameters():,} "
+            f"| {one.accuracy:.4f} | {one.code:.3f} | {one.answers:.3f} | {one.full:.3f} | {one.seeds} |"
+        )
+    print(flush=True)
 
 
 def show(ledger: Ledger, wanted: Sequence[Asked]) -> None:

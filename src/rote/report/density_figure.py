@@ -49,7 +49,9 @@ def density_figure(found: Densest, path: Path, title: str | None = None) -> Path
         axes.set_ylabel("bits per parameter" if found.by == "code" else "bits per parameter (from answers)")
         most = max(held.spec.parameters() for held in drawn_round)
         steps = drawn_round[0].steps
-        axes.set_title(title or f"At most {most:,} parameters, heads as many as they pay for, {steps:,} steps")
+        vocabs = {held.spec.vocab for held in drawn_round}
+        tables = f"N = {vocabs.pop()}, " if len(vocabs) == 1 else ""
+        axes.set_title(title or f"{tables}at most {most:,} parameters, heads as many as they pay for, {steps:,} steps")
         axes.grid()
         axes.legend(fontsize=8, loc="lower left")
         return save(drawn, path)
