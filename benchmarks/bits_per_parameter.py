@@ -110,7 +110,8 @@ def densest_shapes(ledger: Ledger) -> None:
             asked("full recall", shape(80, 13, 2, 109), 3, focus=0.0, polish=2000),
             asked("nearly full recall", shape(80, 13, 2, 105), 3, focus=0.0, polish=2000),
             asked("overfull", shape(80, 13, 2, 99), 3, focus=0.0, polish=2000),
-            asked("longer", shape(80, 13, 2, 105), 2, focus=0.0, steps=30_000, polish=2000),
+            asked("nearly full recall, longer", shape(80, 13, 2, 105), 2, focus=0.0, steps=30_000, polish=2000),
+            asked("overfull, longer", shape(80, 13, 2, 99), 2, focus=0.0, steps=30_000, polish=2000),
         ],
     )
 
