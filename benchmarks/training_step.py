@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
+from rote.papers.cost import products
 from rote.tasks import AssociationTask, Vocabulary
 from rote.training import native
 from rote.training.initial import Trainable, initial_weights
@@ -121,6 +122,8 @@ def sgemm_speed() -> float:
 
 def operations(spec: Trainable, contexts: int) -> float:
     """Multiplications and additions of a step, forward and twice that backward."""
+    if spec.layers > 1:
+        return 3 * 2 * products(spec, contexts)
     N, S, d, k, H = spec.vocab, spec.context, spec.dim, spec.head_dim, spec.heads
     tables = (N + S) * H * d * k * 4
     width = getattr(spec, "width", 0)
@@ -128,8 +131,23 @@ def operations(spec: Trainable, contexts: int) -> float:
     return 3 * 2 * (tables + contexts * per_context)
 
 
-def attention(vocab: int, dim: int, heads: int, context: int = 2) -> AttentionOnly:
-    return AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=dim, heads=heads, scale_scores=True)
+def attention(vocab: int, dim: int, heads: int, context: int = 2, layers: int = 1) -> AttentionOnly:
+    return AttentionOnly(
+        vocab=vocab,
+        context=context,
+        dim=dim,
+        head_dim=dim,
+        heads=heads,
+        layers=layers,
+        positions_every_layer=layers > 1,
+        scale_scores=True,
+    )
+
+
+def with_mlp(vocab: int, dim: int, width: int, layers: int = 1) -> MlpTransformer:
+    return MlpTransformer(
+        vocab=vocab, context=2, dim=dim, head_dim=dim, width=width, layers=layers, positions_every_layer=layers > 1
+    )
 
 
 def against_the_baseline(rounds: int, peak: float) -> None:
@@ -166,9 +184,16 @@ def against_sizes(rounds: int, peak: float) -> None:
     cases += [(f"dim {dim}", attention(50, dim, 21), None) for dim in (5, 10, 20, 40)]
     cases += [(f"context {context}", attention(50, 10, 21, context), BATCH) for context in (2, 4, 16, 64)]
     cases += [(f"vocab {vocab}, context 16", attention(vocab, 32, 16, 16), BATCH) for vocab in (1000, 4000)]
+    cases += [(f"MLP of width {width}", with_mlp(50, 10, width), None) for width in (100, 400)]
     cases += [
-        (f"MLP of width {width}", MlpTransformer(vocab=50, context=2, dim=10, head_dim=10, width=width), None)
-        for width in (100, 400)
+        ("vocab 200, d = k = 50, H = 11", attention(200, 50, 11), None),
+        ("the same", attention(200, 50, 11), 1024),
+        ("vocab 200, d = k = 50, MLP of width 1000", with_mlp(200, 50, 1000), 4096),
+        ("vocab 70, d = k = 13, H = 31", attention(70, 13, 31), None),
+        ("vocab 70, d = k = 13, MLP of width 780", with_mlp(70, 13, 780), None),
+        ("vocab 70, d = k = 13, H = 21, three layers", attention(70, 13, 21, layers=3), None),
+        ("the same", attention(70, 13, 21, layers=3), 512),
+        ("vocab 70, d = k = 13, MLP of width 520, three layers", with_mlp(70, 13, 520, layers=3), None),
     ]
     print("\nmilliseconds per step and model against sizes (vocab 50, d = k = 10, H = 21 unless said)\n")
     print("| | contexts a step | native | share | torch x1 | torch x5 |")
@@ -177,7 +202,7 @@ def against_sizes(rounds: int, peak: float) -> None:
         problem = Problem.of(lookup(spec.vocab, spec.context))
         stacked = TorchObjective(spec, problem, problem.prior)
         competitors = {"torch 1": (engine(stacked, 1, batch), 1)}
-        if (batch or len(problem)) * spec.context <= 16_384:
+        if (batch or len(problem)) * spec.context * spec.layers <= 16_384:
             competitors["torch 5"] = (engine(stacked, 5, batch), 5)
         if native.lanes():
             competitors["native"] = (engine(native.NativeObjective(spec, problem, problem.prior), 1, batch), 1)

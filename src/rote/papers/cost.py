@@ -1,11 +1,12 @@
 """What a figure costs, before it is run: rough processor time.
 
-A step takes about 20 microseconds and a quarter of a nanosecond for each of these multiply-adds of the forward pass:
+A step takes about 10 microseconds and .16 nanoseconds for each of these multiply-adds of the forward pass:
 tables over the vocabulary (4dk a token and head), attention (2k a context and head), MLP (2dw a context) and readout
 (Nd a context). Layers after the first cannot be tabled: over all pairs of tokens each projects the last position of
 every pair, over a list of contexts all layers project every position of every context.
-The two constants were fitted by eye to ten shapes, N 10 to 200, timed on one core with 8 float lanes; expect a
-factor of two either way on another machine, several where the native engine is not built.
+The two constants were fitted to 1,500 trials of the paper's figures on one core with 8 float lanes, nine tenths of which
+took .7 to 2.1 times as long; expect a factor of two either way on another machine, several where the native engine is
+not built.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.papers.reproduce import Plan
 
-PER_STEP = 2e-5
-PER_PRODUCT = 2.5e-10
+PER_STEP = 1e-5
+PER_PRODUCT = 1.6e-10
 PER_POLISH = 2.5
 """An L-BFGS iteration in steps: a step, its line search, its history."""
 

@@ -64,6 +64,7 @@ FIGURE6 = Figure(
         narrow_cells(200, 50, 11, (1, *range(5, 51, 5)), DIM200),
         repeats=5,
         quick=Quick(every=3, repeats=1),
+        note="At k = d there is nothing to compress: the last point of `shared` is a per-head model.",
     ),
     "head dimension k",
     ("linear", "power", "quadratic"),

@@ -182,7 +182,8 @@ FIGURE8 = Figure(
         square_cells(70, (7, 10, 13), range(1, 22, 4), DEEP, {}, layers=3),
         repeats=5,
         quick=Quick(("d = 7",), every=2, repeats=1),
-        note="Three layers as in the released code; the text says five.",
+        note="Three layers as in the released code; the text says five. The fast protocol bends growth in H here: "
+        "judge it under the protocol paper.",
     ),
     "heads H (in each layer)",
     ("linear", "power"),
