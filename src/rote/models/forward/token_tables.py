@@ -55,7 +55,7 @@ def tabled_heads_output(
     for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
         query, key, value, output = slab
         asked = _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2)
-        scores = last.multiply(laid_out, asked)
+        scores, mixture = last.multiply(laid_out, asked), None
         if run:
             score, mixture = _run_as_one(torch.cat(shared), asked, value, output)
             scores = torch.cat([scores, score.index_select(0, last.of_row)[:, None]], 1)
@@ -63,7 +63,7 @@ def tabled_heads_output(
         for place, group in enumerate(groups):
             weights = group.lay_out(attention[:, place : place + 1])
             mixed += group.multiply(weights, _folded(tables[place], value, output))[:, 0]
-        if run:
+        if mixture is not None:
             mixed += last.multiply(last.lay_out(attention[:, -1:]), mixture)[:, 0]
     return mixed
 
