@@ -4,8 +4,8 @@ A step takes about 10 microseconds and .16 nanoseconds for each of these multipl
 tables over the vocabulary (4dk a token and head), attention (2k a context and head), MLP (2dw a context) and readout
 (Nd a context). Layers after the first cannot be tabled: over all pairs of tokens each projects the last position of
 every pair, over a list of contexts all layers project every position of every context.
-The two constants were fitted to 1,500 trials of the paper's figures on one core with 8 float lanes, nine tenths of which
-took .7 to 2.1 times as long; expect a factor of two either way on another machine, several where the native engine is
+The two constants were fitted to 1,500 trials of the paper's figures on one core with 8 float lanes; nine tenths of them
+took .7 to 2.1 times as long. Expect a factor of two either way on another machine, several where the native engine is
 not built.
 """
 
