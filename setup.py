@@ -51,17 +51,6 @@ class BuildEngine(build_ext):
         self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name), target_lang="c++")
 
 
-headers = (
-    "simd",
-    "products",
-    "shape",
-    "output",
-    "readout",
-    "grid_attention",
-    "list_attention",
-    "feed_forward",
-    "engine",
-)
 engine = Extension(
     "rote.native.engine",
     sources=[f"{SOURCE}/engine.cpp", f"{SOURCE}/interface.cpp"],
