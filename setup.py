@@ -11,7 +11,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-SOURCE = "src/rote/native"
+SOURCE = "src/rote/training/native"
 COMMON = [
     "-std=c++17",
     "-O3",
@@ -52,7 +52,7 @@ class BuildEngine(build_ext):
 
 
 engine = Extension(
-    "rote.native.engine",
+    "rote.training.native.engine",
     sources=[f"{SOURCE}/engine.cpp", f"{SOURCE}/interface.cpp"],
     depends=sorted(str(path) for path in Path(SOURCE).glob("*.h")),
     language="c++",

@@ -3,8 +3,8 @@
     python benchmarks/bits_per_parameter.py {published,optimisers,steps,shapes,densest,all} [-o RUN]
 
 Tables of all pairs of N tokens, one uniform answer each; seed s trains on the table of seed s. Bits per parameter are
-those of `rote.measure.densest`: `code` by the logits, `answers` from right and wrong alone. Every trial is kept in the
-run's ledger when it ends, so that a run that was cut short goes on. Seconds are processor time of one thread.
+those of `rote.experiments.densest`: `code` by the logits, `answers` from right and wrong alone. Every trial is kept in
+the run's ledger when it ends, so that a run that was cut short goes on. Seconds are processor time of one thread.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from torch import Tensor
 
 from rote.constructions.build import build
 from rote.constructions.warm_start import warm_start
-from rote.measure.densest import Held, densest, held_by
+from rote.experiments.densest import ShapeResult, densest, held_by
+from rote.experiments.ledger import Ledger, TrialKey
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
-from rote.runs.ledger import Ledger, TrialKey
 from rote.tasks import AssociationTask
 from rote.tasks.generators import random_associations
 from rote.training.protocol import Protocol, best
@@ -116,7 +116,7 @@ def densest_shapes(ledger: Ledger) -> None:
     )
 
 
-def show_held(shapes_held: Sequence[Held]) -> None:
+def show_held(shapes_held: Sequence[ShapeResult]) -> None:
     print(
         "| N | d | k | H | parameters | accuracy | code | answers | if all | seeds |\n"
         "|---|---|---|---|---|---|---|---|---|---|"

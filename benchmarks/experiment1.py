@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from training_step import baseline, least_times
 
+from rote.experiments.figure_plan import cell_protocol
 from rote.papers import figures_named
 from rote.progress import Bars
 from rote.tasks.generators import random_associations
@@ -29,9 +30,7 @@ def grid(first_seed: int, repeats: int) -> dict[str, float]:
     seeds = range(first_seed, first_seed + repeats)
     tasks = {seed: random_associations(50, 2, seed=seed) for seed in seeds}
     trials = [
-        Trial(tasks[seed], cell.spec, cell.training.protocol("fast", cell.spec), seed, key=cell)
-        for cell in cells
-        for seed in seeds
+        Trial(tasks[seed], cell.spec, cell_protocol(cell, "fast"), seed, key=cell) for cell in cells for seed in seeds
     ]
     found: dict[tuple[str, float], list[float]] = {(cell.series, cell.x): [] for cell in cells}
     start, processor = time.perf_counter(), time.process_time()
@@ -56,7 +55,7 @@ def plain(repeats: int, rounds: int) -> float:
     task, total = random_associations(50, 2, seed=0), 0.0
     for cell in figures_named("dana2025.fig1a")[0].experiment.cells:
         step = least_times({"plain": (baseline(task, cell.spec.dim, cell.spec.heads), 1)}, rounds)["plain"]
-        total += step / 1000 * cell.training.protocol("paper", cell.spec).steps * repeats
+        total += step / 1000 * cell_protocol(cell, "paper").steps * repeats
     return total
 
 

@@ -56,7 +56,7 @@ def main() -> None:
         print(
             f"| {' '.join([method, *options.values()])} | {vocab}, {context}, {dim} | {count} "
             f"| {built[0].model.parameters if built else '-'} | {len(built)}/{len(seeds)} "
-            f"| {statistics.median(item.conditions['condition'] for item in certificates):.1e} "
+            f"| {statistics.median(item.measured['condition'] for item in certificates):.1e} "
             f"| {min(item.min_margin for item in certificates):.2f} | {took:.1f} |",
             flush=True,
         )

@@ -48,8 +48,8 @@ def main() -> None:
                 task = examples(count, contexts == "shared", seed)
                 options = METHOD.options(route=route)  # pyright: ignore[reportCallIssue]
                 draft = METHOD.build(Request(task, heads=heads, dtype=dtype, seed=seed, options=options))
-                ranks.add(draft.conditions["rank"])
-                conditions.append(draft.conditions["condition"])
+                ranks.add(draft.measured["rank"])
+                conditions.append(draft.measured["condition"])
                 errors.append(error(draft.model, task).largest)
             below, took = sum(off < 1e-6 for off in errors), (time.perf_counter() - start) / len(seeds)
             print(

@@ -101,7 +101,7 @@ def floating() -> list[Account]:
         sequences, answers = labelled(count, labels, 0)
         task = AssociationTask(sequences - 1, answers, Vocabulary.numbered(TOKENS))
         built = rote.build(task, "kajitsuka2025.theorem4_1", dtype=dtype, storage=storage, ordered=False)
-        took, found, stored = time.process_time() - start, built.certificate.conditions, built.certificate.stored
+        took, found, stored = time.process_time() - start, built.certificate.measured, built.certificate.recalled
         cost = Account(**{name: found[name] for name in Account.__dataclass_fields__})
         if (dtype, storage, labels) == ("float64", "hashed", 2):
             hashed.append(cost)
@@ -122,7 +122,7 @@ def lengths() -> None:
             sequences, answers = labelled(1024, 50, 0, length)
             task = AssociationTask(sequences - 1, answers, Vocabulary.numbered(TOKENS))
             made = rote.build(task, "kajitsuka2025.theorem4_1", dtype=dtype, ordered=False).certificate
-            row(length, dtype, 1024, made.stored, made.conditions["snap_layers"], made.conditions["word_bits"])
+            row(length, dtype, 1024, made.recalled, made.measured["snap_layers"], made.measured["word_bits"])
     print()
 
 

@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rote.experiments.cost import products
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
-from rote.papers.cost import products
 from rote.tasks import AssociationTask, Vocabulary
-from rote.training import native
+from rote.training import native_engine as native
 from rote.training.initial import Trainable, initial_weights
 from rote.training.objective import AdamSettings, AdamState, Objective
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.torch_objective import TorchObjective
 
 ADAM = AdamSettings(0.9, 0.99, 1e-8)
@@ -158,7 +158,7 @@ def against_the_baseline(rounds: int, peak: float) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     for dim, heads in ((10, 21), (13, 31), (10, 1), (5, 11)):
         spec, task = attention(50, dim, heads), lookup(50)
-        problem = Problem.of(task)
+        problem = TrainingProblem.of(task)
         stacked = TorchObjective(spec, problem, problem.prior)
         competitors = {
             "plain": (baseline(task, dim, heads), 1),
@@ -199,7 +199,7 @@ def against_sizes(rounds: int, peak: float) -> None:
     print("| | contexts a step | native | share | torch x1 | torch x5 |")
     print("|---|---|---|---|---|---|")
     for name, spec, batch in cases:
-        problem = Problem.of(lookup(spec.vocab, spec.context))
+        problem = TrainingProblem.of(lookup(spec.vocab, spec.context))
         stacked = TorchObjective(spec, problem, problem.prior)
         competitors = {"torch 1": (engine(stacked, 1, batch), 1)}
         if (batch or len(problem)) * spec.context * spec.layers <= 16_384:

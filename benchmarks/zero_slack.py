@@ -55,12 +55,12 @@ def timed_build(task: AssociationTask, method: str, **sizes: Any) -> dict[str, A
     certificate = built.certificate
     return {
         "seconds": seconds,
-        "stored": certificate.stored,
+        "stored": certificate.recalled,
         "missed": certificate.missed,
         "promised": certificate.promised,
         "min_margin": certificate.min_margin,
-        **{name: value for name, value in certificate.conditions.items() if name != "seconds"},
-        "phases": certificate.conditions["seconds"],
+        **{name: value for name, value in certificate.measured.items() if name != "seconds"},
+        "phases": certificate.measured["seconds"],
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rote
-from rote.export import read_folder, verify, write_folder
+from rote.folders import read_folder, verify, write_folder
 
 CELLS = st.text(st.sampled_from("abcXYZ 019,\"'\n\té文\x00"), max_size=4)
 WORDS = st.sampled_from(["a", "b", "c", "dd", "é", "x y", "文"])

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError
-    from rote.export import read_folder as read_folder
-    from rote.export import verify as verify
-    from rote.export import write_folder as write_folder
-    from rote.measure.capacity import capacity as capacity
+    from rote.experiments.capacity import capacity as capacity
+    from rote.experiments.plan import plan as plan
+    from rote.folders import read_folder as read_folder
+    from rote.folders import verify as verify
+    from rote.folders import write_folder as write_folder
     from rote.measure.divergence import divergence as divergence
     from rote.measure.recall import Recall as Recall
     from rote.measure.recall import recall as recall
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from rote.tasks.facts import facts as facts
     from rote.theory import Bound as Bound
     from rote.theory import bounds as bounds
-    from rote.theory.plan import plan as plan
     from rote.training.train import train as train
 
 _WHERE = {
@@ -48,18 +48,18 @@ _WHERE = {
     "Model": "rote.models.model",
     "Bound": "rote.theory",
     "bounds": "rote.theory",
-    "plan": "rote.theory.plan",
+    "plan": "rote.experiments.plan",
     "Built": "rote.constructions.build",
     "build": "rote.constructions.build",
     "train": "rote.training.train",
     "Recall": "rote.measure.recall",
     "recall": "rote.measure.recall",
     "divergence": "rote.measure.divergence",
-    "capacity": "rote.measure.capacity",
+    "capacity": "rote.experiments.capacity",
     "softmax_code": "rote.measure.softmax_code",
-    "verify": "rote.export",
-    "read_folder": "rote.export",
-    "write_folder": "rote.export",
+    "verify": "rote.folders",
+    "read_folder": "rote.folders",
+    "write_folder": "rote.folders",
     "AssociationTask": "rote.tasks",
     "DistributionTask": "rote.tasks",
     "VectorTask": "rote.tasks",

@@ -28,7 +28,7 @@ def built(rote, table):
 
 
 def test_build_recall_verify(rote, table, built):
-    assert (built.json["facts"], built.json["stored"], built.json["dtype"]) == (40, 40, "float32")
+    assert (built.json["facts"], built.json["recalled"], built.json["dtype"]) == (40, 40, "float32")
     recalled = rote("recall", "model", table, "--json").json
     assert {"facts", "recalled", "recall", "ceiling", "min_margin", "bits_per_parameter"} <= set(recalled)
     assert (recalled["facts"], recalled["recalled"], recalled["recall"], recalled["ceiling"]) == (40, 40, 1.0, 1.0)
@@ -98,7 +98,7 @@ def test_contradictions_lower_the_ceiling(rote, tmp_path):
     assert "weight" in refused.err
     assert not (tmp_path / "model").exists()
     kept = rote("build", "clash.csv", "-o", "model", "--contradictions", "keep", "--json")
-    assert (kept.code, kept.json["stored"], kept.json["facts"]) == (0, 40, 41)
+    assert (kept.code, kept.json["recalled"], kept.json["facts"]) == (0, 40, 41)
     recalled = rote("recall", "model", "clash.csv", "--json").json
     assert recalled["recall"] == recalled["ceiling"] == pytest.approx(40 / 41)
 

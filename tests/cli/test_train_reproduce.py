@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from rote.errors import InputError
+from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.ledger import Ledger
+from rote.experiments.reproduce import reproduce
 from rote.papers import figures_named
-from rote.papers.reproduce import Plan, reproduce
-from rote.runs import Ledger
 
 PASSING = ("seconds", "processor_seconds", "run", "trained_now", "figures")
 
@@ -74,7 +75,7 @@ def test_killed_run_of_figure_1a_goes_on(tmp_path):
     arguments = ("dana2025.fig1a", "--quick", "--repeats", "1")
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     before = kill_after(start(killed, *arguments), killed, random.Random(7).randint(2, 16))
-    plan = Plan.of(figures_named("dana2025.fig1a")[0], quick=True, repeats=1)
+    plan = FigurePlan.of(figures_named("dana2025.fig1a")[0], quick=True, repeats=1)
     resumed = reproduce(plan, killed)
     assert resumed.trained == 21 - len(before) > 0
     assert {key: row for key, row in rows(killed).items() if key in before} == before
@@ -82,7 +83,7 @@ def test_killed_run_of_figure_1a_goes_on(tmp_path):
 
 
 def test_same_result_on_any_number_of_workers(tmp_path):
-    plan = Plan.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
+    plan = FigurePlan.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
     results = []
     for workers in (1, 3):
         reproduce(plan, tmp_path / str(workers), workers=workers)
@@ -94,7 +95,7 @@ def test_same_result_on_any_number_of_workers(tmp_path):
 
 def test_another_protocol_does_not_share_a_run(rote, tmp_path):
     figure = figures_named("dana2025.fig4")[0]
-    with Ledger.open(tmp_path / "run", Plan.of(figure, protocol="fast").identity, {}):
+    with Ledger.open(tmp_path / "run", FigurePlan.of(figure, protocol="fast").identity, {}):
         pass
     refused = rote("reproduce", "dana2025.fig4", "--quick", "--protocol", "paper", "-o", tmp_path / "run")
     assert refused.code == 2

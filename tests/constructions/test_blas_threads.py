@@ -2,7 +2,7 @@
 
 from threadpoolctl import ThreadpoolController
 
-from rote.constructions.solvers.blas_threads import LARGE, _pools, blas_threads
+from rote.constructions.parts.solvers.blas_threads import LARGE, _pools, blas_threads
 
 
 def threads() -> set[int]:

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.construction import Request, construction_named, parse_options
-from rote.constructions.encoders.best_encoder import best_encoder
-from rote.constructions.encoders.encoder import Encoder, best_embedding, expected_divergence, row_divergences
-from rote.constructions.encoders.least_squares import (
+from rote.constructions.dana2025.best_encoder import best_encoder
+from rote.constructions.dana2025.encoder import Encoder, best_embedding, expected_divergence, row_divergences
+from rote.constructions.dana2025.least_squares import (
     expansion_bound,
     least_squares,
     ls_bound,
     printed_ls_bound,
     weighted_least_squares,
 )
-from rote.constructions.encoders.proposition2 import exact_encoder, helmert
-from rote.constructions.encoders.proposition3 import circle_encoder
-from rote.constructions.encoders.theorem2 import (
+from rote.constructions.dana2025.proposition2 import exact_encoder, helmert
+from rote.constructions.dana2025.proposition3 import circle_encoder
+from rote.constructions.dana2025.theorem2 import (
     corrected_bound,
     lookup_encoder,
     measured_bound,
@@ -28,7 +28,7 @@ from rote.constructions.encoders.theorem2 import (
     random_rows,
 )
 from rote.errors import InputError
-from rote.export.certificate import examine
+from rote.measure.certificate import examine
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 
 seeds = st.integers(0, 2**20)
@@ -202,21 +202,21 @@ def test_models_are_certified_with_the_divergence_the_construction_found(method,
     truth, prior = distributions(4, 25, 6)
     task = task_of(truth, prior)
     built = draft(method, task, dim=dim, dtype="float32")
-    certificate = examine(built.model, task, conditions=built.conditions).certificate
-    assert certificate.divergence == pytest.approx(built.conditions["divergence_float64"], abs=1e-5)
+    certificate = examine(built.model, task, measured=built.measured).certificate
+    assert certificate.divergence == pytest.approx(built.measured["divergence_float64"], abs=1e-5)
     if method != "dana2025.proposition2":
-        assert certificate.divergence < built.conditions["uniform"]
+        assert certificate.divergence < built.measured["uniform"]
 
 
 def test_zero_probabilities_are_met_as_far_as_finite_logits_can():
     truth = torch.eye(5, dtype=torch.float64)[[0, 1, 2, 3, 4, 0]]
     task = task_of(truth, torch.full((6,), 1 / 6, dtype=torch.float64))
-    assert draft("dana2025.proposition2", task).conditions["divergence_float64"] < 1e-10
+    assert draft("dana2025.proposition2", task).measured["divergence_float64"] < 1e-10
     for method in ("dana2025.sequence_encoder", "dana2025.f_wls", "dana2025.theorem2"):
-        found = draft(method, task, dim=3).conditions["divergence_float64"]
+        found = draft(method, task, dim=3).measured["divergence_float64"]
         assert math.isfinite(found)
         assert found < math.log(5)
-    assert draft("dana2025.f_ls", task, dim=3).conditions["bound"] is None
+    assert draft("dana2025.f_ls", task, dim=3).measured["bound"] is None
 
 
 def test_what_makes_no_sense_is_refused():

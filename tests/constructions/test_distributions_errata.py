@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from rote.constructions.build import build
-from rote.constructions.dana2025.output_fits import Problem, paper_bound, paper_output
-from rote.constructions.encoders.best_encoder import best_encoder
-from rote.constructions.encoders.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.encoders.theorem2 import (
+from rote.constructions.dana2025.best_encoder import best_encoder
+from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
+from rote.constructions.dana2025.output_fits import OutputProblem, paper_bound, paper_output
+from rote.constructions.dana2025.theorem2 import (
     entropy_term,
     lookup_encoder,
     measured_bound,
@@ -119,8 +119,8 @@ def test_the_papers_output_is_worse_than_predicting_uniform(exponent, epsilon):
     uniform = divergence(paper.model, task).uniform
     assert paper.certificate.divergence > uniform
     assert convex.certificate.divergence < uniform
-    encoder = paper.certificate.conditions["encoder_divergence"]
-    assert paper.certificate.conditions["bound_theorem1"] > 10 * (paper.certificate.divergence - encoder)
+    encoder = paper.certificate.measured["encoder_divergence"]
+    assert paper.certificate.measured["bound_theorem1"] > 10 * (paper.certificate.divergence - encoder)
 
 
 def test_inequality_19_needs_the_sum_of_absolute_coefficients():
@@ -133,7 +133,7 @@ def test_inequality_19_needs_the_sum_of_absolute_coefficients():
     truth[-1] = torch.tensor([0.001, 0.999], dtype=D)
     prior = torch.full((K + 1,), (1 - share) / K, dtype=D)
     prior[-1] = share
-    problem = Problem(features, encoder, truth, prior)
+    problem = OutputProblem(features, encoder, truth, prior)
     before = expected_divergence(truth, prior, encoder.logits)
     gap = problem.divergence(paper_output(problem)) - before
     bound = paper_bound(problem)

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
+from rote.constructions.dana2025.encoder import Encoder, expected_divergence
 from rote.constructions.dana2025.output_fits import (
-    Problem,
+    OutputProblem,
     convex_output,
     exact_output,
     joint_output,
@@ -17,7 +18,6 @@ from rote.constructions.dana2025.output_fits import (
     weighted_output,
 )
 from rote.constructions.dana2025.theorem1_distribution import covering, solve_output
-from rote.constructions.encoders.encoder import Encoder, expected_divergence
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 from rote.tasks.generators import random_distributions
@@ -42,14 +42,14 @@ def random_problem(seed, contexts=40, features=15, vocab=8, dim=4, sharpness=1.5
     prior = torch.rand(contexts, generator=draw, dtype=torch.float64) ** 4 + 1e-6
     truth = (sharpness * normal(contexts, vocab)).softmax(1)
     encoder = Encoder(normal(vocab, dim), normal(contexts, dim))
-    return Problem(normal(contexts, features), encoder, truth, prior / prior.sum())
+    return OutputProblem(normal(contexts, features), encoder, truth, prior / prior.sum())
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_with_enough_heads_the_divergence_is_the_encoders(seed):
     task = random_distributions(vocab=12, context=2, facts=90, seed=seed)
     built = build(task, METHOD, dim=4, head_dim=4, dtype="float64", seed=seed, encoder_steps=200)
-    conditions = built.certificate.conditions
+    conditions = built.certificate.measured
     assert built.model.spec.promised >= 90
     assert conditions["output"] == "exact"
     assert abs(built.certificate.divergence - conditions["encoder_divergence"]) < 1e-6
@@ -60,7 +60,7 @@ def test_float32_costs_next_to_nothing():
     task = zipf_task(1)
     built = build(task, METHOD, dim=6, head_dim=6, encoder_steps=200)
     assert built.certificate.dtype == "float32"
-    assert abs(built.certificate.divergence - built.certificate.conditions["encoder_divergence"]) < 1e-5
+    assert abs(built.certificate.divergence - built.certificate.measured["encoder_divergence"]) < 1e-5
 
 
 def test_enough_dimensions_meet_every_distribution():
@@ -79,7 +79,7 @@ def test_with_fewer_heads_the_convex_fit_beats_the_papers_output(exponent, epsil
             dim=5, head_dim=5, epsilon=epsilon, output=output, dtype="float64", encoder_steps=50, random_starts=0,
         )  # fmt: skip
         reached[output] = divergence(built.model, task).expected
-        conditions = built.certificate.conditions
+        conditions = built.certificate.measured
         assert built.model.spec.promised < task.facts
     encoder = conditions["encoder_divergence"]
     assert encoder < reached["convex"] < reached["paper"]

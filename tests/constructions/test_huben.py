@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.neurons.huben2023 import RELU_DEFECT, Mlp, attention_from_mlp
+from rote.constructions.huben2023.simulation import RELU_DEFECT, Mlp, attention_from_mlp
 from rote.errors import InputError
-from rote.export.fingerprint import weights_fingerprint
+from rote.measure.fingerprint import weights_fingerprint
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import heads_output, residual
 from rote.tasks import AssociationTask, Vocabulary

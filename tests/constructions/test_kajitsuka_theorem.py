@@ -14,7 +14,7 @@ from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.constructions.vardi2022.exact import exact_values, hidden
 from rote.constructions.vardi2022.floating import stacked
 from rote.errors import InputError
-from rote.export import read_folder, verify, write_folder
+from rote.folders import read_folder, verify, write_folder
 from rote.models.forward.deep_relu import relu_layers
 from rote.tasks import AssociationTask, Origin, VectorTask, Vocabulary
 
@@ -68,9 +68,9 @@ def test_exact_and_floating_agree_on_every_hidden_value(storage):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_any_length_is_right_in_floating_point(length, dtype):
     built = rote.build(multisets(300, length, 10), "kajitsuka2025.theorem4_1", dtype=dtype, ordered=False)
-    assert built.certificate.stored == 300
+    assert built.certificate.recalled == 300
     assert built.certificate.min_margin == 1
-    assert (built.certificate.conditions["snap_layers"] > 0) == (length != 8)
+    assert (built.certificate.measured["snap_layers"] > 0) == (length != 8)
 
 
 def test_without_snapping_a_length_that_is_no_power_of_two_goes_wrong():
@@ -93,7 +93,7 @@ def test_without_snapping_a_length_that_is_no_power_of_two_goes_wrong():
 def test_order_counts_in_fact_tables(variant, storage):
     task = ordered(12, 3, 120)
     built = rote.build(task, f"kajitsuka2025.{variant}", storage=storage)
-    assert built.certificate.stored == 120
+    assert built.certificate.recalled == 120
     assert built.certificate.min_margin >= 1
     assert built.model.spec.width <= 14
 
@@ -149,18 +149,18 @@ def test_contradictory_keys_store_the_commonest_answer():
     contexts = np.array([[0, 1], [0, 1], [0, 1], [1, 0]])
     task = AssociationTask(contexts, np.array([2, 3, 3, 1]), Vocabulary.numbered(4))
     built = rote.build(task, "kajitsuka2025.theorem4_1")
-    assert built.certificate.stored == built.certificate.storable == 3
+    assert built.certificate.recalled == built.certificate.recallable == 3
 
 
 def test_one_fact_and_one_answer():
     task = AssociationTask(np.array([[2, 0]]), np.array([1]), Vocabulary.numbered(3))
     for variant in VARIANTS:
-        assert rote.build(task, f"kajitsuka2025.{variant}").certificate.stored == 1
+        assert rote.build(task, f"kajitsuka2025.{variant}").certificate.recalled == 1
 
 
 def test_order_that_does_not_count_cannot_tell_orders_apart():
     task = AssociationTask(np.array([[0, 1], [1, 0]]), np.array([0, 1]), Vocabulary.numbered(2))
-    assert rote.build(task, "kajitsuka2025.theorem4_1").certificate.stored == 2
+    assert rote.build(task, "kajitsuka2025.theorem4_1").certificate.recalled == 2
     with pytest.raises(InputError, match="not its label"):
         rote.build(task, "kajitsuka2025.theorem4_1", ordered=False)
 
@@ -177,15 +177,15 @@ def test_variants_have_the_tensors_they_say():
 @pytest.mark.parametrize("bits", [16, 20, 30])
 def test_limited_bits_limit_every_parameter(bits):
     built = rote.build(ordered(12, 3, 300), "kajitsuka2025.limited_bits", bits=bits)
-    assert built.certificate.stored == 300
-    assert built.certificate.conditions["largest_bits"] <= bits
+    assert built.certificate.recalled == 300
+    assert built.certificate.measured["largest_bits"] <= bits
     assert built.model.spec.word_bits <= bits
 
 
 def test_fewer_bits_take_more_parameters():
     task = multisets(800, 8, 2)
     counts = [
-        rote.build(task, "kajitsuka2025.limited_bits", bits=bits, storage="lean", ordered=False).certificate.conditions[
+        rote.build(task, "kajitsuka2025.limited_bits", bits=bits, storage="lean", ordered=False).certificate.measured[
             "nonzeros_after"
         ]
         for bits in (17, 24, 48)
@@ -218,16 +218,16 @@ def test_real_valued_tokens(variant):
     rng = np.random.default_rng(0)
     task = VectorTask(rng.standard_normal((120, 4, 6)), rng.standard_normal((120, 6)), labels=rng.integers(0, 7, 120))
     built = rote.build(task, f"kajitsuka2025.{variant}")
-    assert built.certificate.stored == 120
-    assert built.certificate.conditions["tokens"] == 600
-    assert built.certificate.conditions["distance"] > 0
+    assert built.certificate.recalled == 120
+    assert built.certificate.measured["tokens"] == 600
+    assert built.certificate.measured["distance"] > 0
 
 
 def test_real_tokens_with_a_shared_context_ask_by_their_query():
     rng = np.random.default_rng(1)
     shared = VectorTask(rng.standard_normal((1, 5, 4)), rng.standard_normal((60, 4)), labels=rng.integers(0, 5, 60))
     built = rote.build(shared, "kajitsuka2025.corollary4_1")
-    assert built.certificate.stored == 60
+    assert built.certificate.recalled == 60
 
 
 def test_real_targets_are_refused():
@@ -252,5 +252,5 @@ def test_float32_holds_four_thousand():
     built = rote.build(
         multisets(4096, 8, 2), "kajitsuka2025.theorem4_1", dtype="float32", storage="hashed", ordered=False
     )
-    assert built.certificate.stored == 4096
-    assert built.certificate.conditions["nonzeros_after"] < 0.6 * 4096
+    assert built.certificate.recalled == 4096
+    assert built.certificate.measured["nonzeros_after"] < 0.6 * 4096

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.neurons.neurons import random_neurons
-from rote.constructions.solvers.least_norm import factor
+from rote.constructions.parts.neurons import random_neurons
+from rote.constructions.parts.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
-from rote.export.fingerprint import weights_fingerprint
+from rote.measure.fingerprint import weights_fingerprint
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused():
 def test_spare_neurons_improve_the_condition_number():
     task = facts(300, 50)
     tight, loose = (build(task, "madden2025", width=width).certificate for width in (300, 450))
-    assert loose.conditions["condition"] < tight.conditions["condition"] / 3
+    assert loose.measured["condition"] < tight.measured["condition"] / 3
 
 
 def test_every_neuron_is_on_for_some_inputs_and_off_for_others():

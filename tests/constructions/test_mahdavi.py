@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rote.constructions.build import build
 from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
 from rote.constructions.mahdavi2024.routes import random_route
-from rote.constructions.solvers.least_norm import factor
+from rote.constructions.parts.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
-from rote.export.fingerprint import weights_fingerprint
+from rote.measure.fingerprint import weights_fingerprint
 from rote.tasks import VectorTask
 
 METHOD = "mahdavi2024.theorem1"
@@ -33,8 +33,8 @@ def test_shared_context_stores_621_and_refuses_622(route):
     assert certificate.complete
     assert certificate.largest_error < 1e-6
     assert certificate.promised == 621
-    assert certificate.conditions["rank"] == certificate.conditions["rank_at_most"] == 621
-    assert certificate.conditions["assumptions_hold"]
+    assert certificate.measured["rank"] == certificate.measured["rank_at_most"] == 621
+    assert certificate.measured["assumptions_hold"]
     with pytest.raises(InputError, match=r"622 examples.*20 x 31 \+ 1 = 621"):
         build(examples(622, 32, 64, shared=True), METHOD, heads=20, route=route)
 
@@ -74,7 +74,7 @@ def test_labels_are_stored_in_float32(route):
 
 def test_fresh_contexts_reach_heads_times_dim():
     certificate = build(examples(128, 8, 16, shared=False), METHOD, heads=8, dtype="float64").certificate
-    assert certificate.conditions["rank"] == 8 * 16 > certificate.promised == 8 * 7 + 1
+    assert certificate.measured["rank"] == 8 * 16 > certificate.promised == 8 * 7 + 1
     assert certificate.largest_error < 1e-6
     with pytest.raises(InputError, match=r"129 examples.*8 x 16 = 128"):
         build(examples(129, 8, 16, shared=False), METHOD, heads=8)
@@ -110,7 +110,7 @@ def test_any_small_task_is_stored_with_the_heads_it_asks_for(
     built = build(task, METHOD, route=route, dtype="float64", seed=seed)
     assert built.certificate.complete
     assert built.model.parameters == built.model.spec.parameters()
-    assert built.certificate.conditions["rank"] == count
+    assert built.certificate.measured["rank"] == count
 
 
 def test_head_dim_below_context_still_stores_what_is_promised():
@@ -160,7 +160,7 @@ def test_equal_examples_with_equal_outputs_are_solved_once():
     doubled = VectorTask(task.contexts, np.repeat(task.queries, 2, 0), labels=np.repeat(task.labels, 2))
     certificate = build(doubled, METHOD).certificate
     assert certificate.complete
-    assert certificate.conditions["examples"] == 10
+    assert certificate.measured["examples"] == 10
 
 
 def test_assumptions_are_measured():

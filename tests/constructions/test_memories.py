@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.constructions import CONSTRUCTIONS
+from rote.constructions.bietti2023 import noise_std
 from rote.constructions.build import build
+from rote.constructions.cabannes2024 import least_squares
 from rote.constructions.construction import Request
-from rote.constructions.memories.bietti2023 import noise_std
-from rote.constructions.memories.cabannes2024 import least_squares
-from rote.constructions.memories.nichani2024 import capacity, train
-from rote.constructions.memories.random_memory import random_memory
+from rote.constructions.nichani2024 import capacity, train
+from rote.constructions.parts.random_memory import random_memory
 from rote.errors import CheckFailed, InputError
-from rote.export.fingerprint import weights_fingerprint
+from rote.measure.fingerprint import weights_fingerprint
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 
@@ -76,7 +76,7 @@ def test_outer_products_hold_more_than_d_when_every_fact_has_its_own_answer():
     assert build(one_to_one(240), "bietti2023", dim=128).certificate.complete
     draw = np.random.default_rng(0)
     few = AssociationTask(np.arange(240)[:, None], draw.integers(0, 4, 240), Vocabulary.numbered(240))
-    assert build(few, "bietti2023", dim=128).certificate.stored < 240
+    assert build(few, "bietti2023", dim=128).certificate.recalled < 240
 
 
 @pytest.mark.parametrize("dim", [2, 16, 100])
@@ -146,7 +146,7 @@ def test_same_seed_same_memory_in_the_dtype_asked_for(method):
 def test_contradictory_keys_get_their_commonest_answer(method):
     task = AssociationTask(np.array([[0, 1], [0, 1], [0, 1], [2, 0]]), np.array([3, 2, 3, 1]), Vocabulary.numbered(4))
     certificate = build(task, method, dim=8).certificate
-    assert (certificate.stored, certificate.storable, certificate.complete) == (3, 3, True)
+    assert (certificate.recalled, certificate.recallable, certificate.complete) == (3, 3, True)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 import rote
-from rote.constructions.random_attention.draw import draw_embeddings, draw_heads
-from rote.constructions.random_attention.features import Differences
+from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.parts.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary
 
@@ -69,4 +69,4 @@ def test_as_many_facts_as_the_rank_are_stored(vocab, context, dim, heads, facts,
     task = table(vocab, context, rank)
     assert task.shape.key_tokens == vocab
     built = rote.build(task, dim=dim, head_dim=dim, heads=heads, dtype="float64")
-    assert built.certificate.stored == rank
+    assert built.certificate.recalled == rank

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.random_attention.codes import answer_code
-from rote.constructions.readout.fit import _hopeless, _Objective, fit_readout, whiten
-from rote.constructions.readout.readout import SAFETY, margin_and_noise
+from rote.constructions.parts.random_attention.codes import answer_code
+from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout, whiten
+from rote.constructions.rote.readout import SAFETY, margin_and_noise
 from rote.constructions.warm_start import warm_start
 from rote.errors import CheckFailed, InputError
-from rote.export.folder import read_folder, write_folder
+from rote.folders.folder import read_folder, write_folder
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 from rote.tasks.generators import random_associations
@@ -40,7 +40,7 @@ def test_stores_2700_facts_where_theorem_1_promises_420():
     task = random_associations(100, 2, 2700, seed=3)
     built = build(task, "rote.readout", dim=20, head_dim=20, heads=20, seed=3)
     assert built.model.spec.promised == 420
-    assert built.certificate.stored == 2700
+    assert built.certificate.recalled == 2700
 
 
 def test_same_seed_same_weights():
@@ -60,10 +60,10 @@ def test_heads_are_chosen_and_grow_when_too_few():
     spec = readout_spec(task.shape)
     assert spec.heads < theorem1_spec(task.shape).heads / 2
     assert estimate(task.shape, spec) >= 900
-    assert build(task, "rote.readout").certificate.stored == 900
+    assert build(task, "rote.readout").certificate.recalled == 900
     # Without enough steps the first size fails; more heads make it easier.
     grown = build(task, "rote.readout", dim=10, steps=30, growths=12)
-    assert grown.certificate.conditions["growths"] > 0
+    assert grown.certificate.measured["growths"] > 0
     assert grown.model.spec.heads > readout_spec(task.shape, dim=10).heads
 
 
@@ -84,7 +84,7 @@ def test_every_table_within_the_features_rank_is_stored(seed, vocab, answers, di
 def test_tokens_that_are_no_answer_never_win():
     task = random_associations(40, 2, 140, answers=3)
     built = build(task, "rote.readout", dim=8, heads=8)
-    assert built.certificate.stored == 140
+    assert built.certificate.recalled == 140
     logits = built.model.logits(task.contexts)
     assert int(logits.argmax(1).max()) < 3
 
@@ -98,8 +98,8 @@ def test_few_last_tokens_and_contradictions():
         Vocabulary.numbered(20),
     )
     built = build(twice, "rote.readout", dim=8)
-    assert built.certificate.storable == 40
-    assert built.certificate.stored == 40
+    assert built.certificate.recallable == 40
+    assert built.certificate.recalled == 40
 
 
 @pytest.mark.parametrize("dtype", ["float64", "bfloat16"])

@@ -35,10 +35,10 @@ def words(count: int, seed: int, alone: str = "argnsde") -> AssociationTask:
 @pytest.mark.parametrize("seed", range(4))
 def test_zero_slack_in_float32(seed):
     built = rote.build(lookup(50, 2, 210, seed), dim=10, head_dim=10, seed=seed)
-    assert built.model.spec.promised == built.certificate.stored == 210
+    assert built.model.spec.promised == built.certificate.recalled == 210
     assert built.certificate.dtype == "float32"
     assert built.certificate.min_margin > 0
-    conditions = built.certificate.conditions
+    conditions = built.certificate.measured
     assert conditions["method"] == "dense"
     assert 1 < conditions["condition"] < 1e7
     assert conditions["residual"] < 1e-5
@@ -53,14 +53,14 @@ def test_zero_slack_in_float32(seed):
 def test_either_solve_holds_exactly_as_many_facts_as_promised(solve, vocab, context, dim, head_dim, facts):
     facts = dim + (facts - dim) // head_dim * head_dim
     built = rote.build(lookup(vocab, context, facts, 1), dim=dim, head_dim=head_dim, solve=solve)
-    assert built.certificate.stored == built.model.spec.promised == facts
-    assert built.certificate.conditions["method"] == solve
+    assert built.certificate.recalled == built.model.spec.promised == facts
+    assert built.certificate.measured["method"] == solve
 
 
 def test_many_facts_are_solved_by_blocks():
     built = rote.build(lookup(120, 2, 10_016, 3), dim=32, head_dim=16)
-    assert built.certificate.stored == 10_016
-    conditions = built.certificate.conditions
+    assert built.certificate.recalled == 10_016
+    conditions = built.certificate.measured
     assert conditions["method"] == "arrowhead"
     assert conditions["border"] < 10_016 / 5
 
@@ -68,14 +68,14 @@ def test_many_facts_are_solved_by_blocks():
 @pytest.mark.parametrize("solve", ["dense", "arrowhead"])
 def test_spelled_and_padded_keys(solve):
     task = words(1200, 0)
-    assert rote.build(task, solve=solve, dim=20, head_dim=8).certificate.stored == 1200
+    assert rote.build(task, solve=solve, dim=20, head_dim=8).certificate.recalled == 1200
 
 
 @pytest.mark.parametrize(("count", "solve", "dim"), [(300, "dense", 8), (1200, "arrowhead", 20)])
 def test_more_keys_of_one_letter_than_dimensions(count, solve, dim):
     """Nothing but padding comes before them: the skip connection alone can tell only `dim` of them apart."""
     task = words(count, 0, alone="abcdefghijklmnopqrstuvwxyz")
-    assert rote.build(task, solve=solve, dim=dim, head_dim=8).certificate.stored == count
+    assert rote.build(task, solve=solve, dim=dim, head_dim=8).certificate.recalled == count
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_more_keys_of_one_letter_than_dimensions(count, solve, dim):
 )  # fmt: skip
 def test_every_fact_is_stored(task, sizes):
     certificate = rote.build(task, **sizes).certificate
-    assert certificate.stored == task.facts
+    assert certificate.recalled == task.facts
 
 
 @pytest.mark.parametrize("heads", [24, 26, 40, 200])
@@ -102,7 +102,7 @@ def test_spare_heads_do_no_harm(heads):
     task = lookup(30, 2, 500, 0)
     built = rote.build(task, dim=20, head_dim=20, heads=heads)
     assert built.model.spec.heads == heads
-    assert built.certificate.stored == 500
+    assert built.certificate.recalled == 500
 
 
 def test_remark_2_saves_parameters():
@@ -118,7 +118,7 @@ def test_contradictory_keys_keep_their_commonest_answer():
     contexts = np.array([[0, 1], [0, 1], [0, 1], [1, 0], [1, 2], [2, 2]])
     task = AssociationTask(contexts, np.array([2, 0, 2, 1, 1, 0]), Vocabulary.numbered(3))
     certificate = rote.build(task).certificate
-    assert (certificate.stored, certificate.storable, certificate.facts) == (5, 5, 6)
+    assert (certificate.recalled, certificate.recallable, certificate.facts) == (5, 5, 6)
 
 
 def test_same_seed_same_weights():
@@ -159,7 +159,7 @@ def test_corollary_1_two_dimensions(seed):
     task = lookup(60, 2, 200, seed)
     built = rote.build(task, "dana2025.corollary1", seed=seed)
     assert built.model.spec.dim == 2
-    assert built.certificate.stored == 200
+    assert built.certificate.recalled == 200
     # 2(S + 2N + 4(T - 2)) parameters.
     assert built.model.parameters == 2 * (2 + 2 * 60 + 4 * 198)
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from rote.errors import InputError
-from rote.measure import bits_memorized, phi, phi_inverse, recall, softmax_code
+from rote.measure import bits_memorized, recall, softmax_code
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
+from rote.theory.phi import phi, phi_inverse
 
 
 @given(facts=st.integers(1, 1000), choices=st.integers(2, 1000), share=st.floats(0, 1))

@@ -8,10 +8,10 @@ from exact_logits import telling
 from hypothesis import given
 from hypothesis import strategies as st
 
+from random_models import random_model
 from rote.errors import InputError
 from rote.measure import divergence, error, streaming
 from rote.models import QueryAttention
-from rote.models.initial import random_model
 from rote.tasks import DistributionTask, VectorTask
 
 
@@ -74,13 +74,13 @@ def vectors(count: int, targets: int, seed: int = 0) -> tuple[VectorTask, np.nda
 def test_error_is_the_definition():
     model, task = vectors(30, 2)
     exact = error(model, task)
-    assert (exact.largest, exact.mean_square, exact.memorized, len(exact.missed)) == (0, 0, 30, 0)
+    assert (exact.largest, exact.mean_square, exact.recalled, len(exact.missed)) == (0, 0, 30, 0)
     moved = task.targets.copy()
     moved[7, 1] += 0.5
     moved[9, 0] -= 0.1
     found = error(model, VectorTask(task.contexts, task.queries, targets=moved))
     assert found.missed.tolist() == [7, 9]
-    assert found.memorized == 28
+    assert found.recalled == 28
     assert found.largest == pytest.approx(0.5 / np.abs(moved).max())
     assert found.mean_square == pytest.approx((0.25 + 0.01) / 60)
 
@@ -101,7 +101,7 @@ def test_error_of_what_is_not_a_number():
     model, task = vectors(5, 1)
     model.weights["readout"].fill_(float("nan"))
     found = error(model, task)
-    assert (found.largest, found.mean_square, found.memorized) == (math.inf, math.inf, 0)
+    assert (found.largest, found.mean_square, found.recalled) == (math.inf, math.inf, 0)
 
 
 def test_labels_have_no_error():

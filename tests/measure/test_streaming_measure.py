@@ -2,15 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from exact_logits import lookup
 
+from random_models import random_model
 from rote.measure.streaming import MOST_ROWS, WORKING_FLOATS, rows_at_once, stream_logits
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
-from rote.models.initial import random_model
 
 SPECS = [
     AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20),
@@ -49,7 +50,7 @@ import numpy as np, torch
 torch.set_num_threads(1)
 from rote.measure import recall
 from rote.models import AttentionOnly
-from rote.models.initial import random_model
+from random_models import random_model
 from rote.tasks import AssociationTask, Vocabulary
 
 def task(facts):
@@ -70,7 +71,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 def test_many_facts_take_little_memory():
     """300,000 rows of 400 logits would take 480 MB at once; what recall adds stays far below."""
-    ran = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, check=True)
+    tests = Path(__file__).parents[1]
+    ran = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, check=True, cwd=tests)
     grown = int(ran.stdout) / 1024
     logits = 300_000 * 400 * 4 / 2**20
     assert grown < logits / 4, f"{grown:.0f} MiB"

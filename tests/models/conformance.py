@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rote.models.initial import random_model
+from random_models import random_model
 from rote.models.model import Model
 from rote.models.spec import Spec
 

@@ -8,11 +8,11 @@ import torch
 from cases import CASES
 from conformance import arrays, one, tolerance
 
+from random_models import random_model
 from rote.errors import InputError
-from rote.export import read_folder, write_folder
+from rote.folders import read_folder, write_folder
 from rote.models import ARCHITECTURES, spec_from_config
 from rote.models.forward import FORWARD
-from rote.models.initial import random_model
 from rote.models.model import DTYPES, Model
 from rote.models.spec import size_of
 from rote.tasks.origin import Origin

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from random_models import random_model
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.models.forward import attention_only, leading_run, token_tables
-from rote.models.initial import random_model
 
 
 @given(
@@ -77,7 +77,7 @@ def test_parts_hold_every_row_once_and_share_their_run(runs, positions):
 )
 def test_groups_multiply_every_row_by_its_own_matrix(numbers, heavy, seed):
     rows = torch.tensor(numbers + [3] * heavy)
-    groups = token_tables.Groups.of(rows)
+    groups = token_tables.RowGroups.of(rows)
     assert len(groups.rows) <= 2 * len(rows) + len(groups.distinct)
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(len(rows), 2, 3, generator=generator, dtype=torch.float64)

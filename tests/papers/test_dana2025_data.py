@@ -3,13 +3,13 @@
 import pytest
 
 from rote.errors import InputError
-from rote.papers import PAPERS, figures_named
-from rote.papers.cost import processor_seconds
+from rote.experiments.cost import processor_seconds
+from rote.experiments.figure_plan import FigurePlan, cell_protocol
+from rote.papers import PAPER_FIGURES, figures_named
 from rote.papers.dana2025 import released
-from rote.papers.reproduce import Plan
 from rote.training.protocol import paper
 
-FIGURES = {figure.id.partition(".")[2]: figure for figure in PAPERS["dana2025"].figures}
+FIGURES = {figure.id.partition(".")[2]: figure for figure in PAPER_FIGURES["dana2025"].figures}
 
 
 def test_every_figure_is_there_once():
@@ -62,40 +62,40 @@ def test_mlp_models_have_the_parameters_of_their_attention_twins(figure):
 
 def test_the_papers_protocol_is_the_released_one():
     cell = FIGURES["fig1a"].experiment.cells[0]
-    assert cell.training.protocol("paper", cell.spec) == paper(64, 256, 64, 1e-2, 5e-4)
+    assert cell_protocol(cell, "paper") == paper(64, 256, 64, 1e-2, 5e-4)
     deep = FIGURES["fig8"].experiment.cells[0]
-    protocol = deep.training.protocol("paper", deep.spec)
+    protocol = cell_protocol(deep, "paper")
     assert (protocol.schedule, protocol.peak, protocol.batch, protocol.steps) == ("constant", 2.5e-3, 512, 128 * 64)
     assert (deep.spec.layers, deep.spec.positions_every_layer) == (3, True)
     # Other protocols draw as many samples, so that pairs are weighted alike.
-    assert cell.training.protocol("fast", cell.spec).samples == protocol.samples // 4 == 64 * 256
+    assert cell_protocol(cell, "fast").samples == protocol.samples // 4 == 64 * 256
 
 
 def test_variant_and_quick_choose_cells():
-    both = Plan.of(FIGURES["fig1b"])
-    shared = Plan.of(FIGURES["fig1b"], variant="shared")
+    both = FigurePlan.of(FIGURES["fig1b"])
+    shared = FigurePlan.of(FIGURES["fig1b"], variant="shared")
     assert len(both.cells) == 2 * len(shared.cells)
     assert {cell.spec.variant for cell in shared.cells} == {"shared"}
-    assert len(Plan.of(FIGURES["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
+    assert len(FigurePlan.of(FIGURES["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
     for figure in FIGURES.values():
-        quick, whole = Plan.of(figure, quick=True), Plan.of(figure)
+        quick, whole = FigurePlan.of(figure, quick=True), FigurePlan.of(figure)
         assert set(quick.named()) < set(whole.named()), "a quick run is part of the whole run"
 
 
 def test_figures_of_one_experiment_share_a_run():
-    assert Plan.of(FIGURES["fig2b"]).default_folder == Plan.of(FIGURES["fig1a"]).default_folder
-    five, seven = Plan.of(FIGURES["fig5"]), Plan.of(FIGURES["fig7"])
+    assert FigurePlan.of(FIGURES["fig2b"]).default_folder == FigurePlan.of(FIGURES["fig1a"]).default_folder
+    five, seven = FigurePlan.of(FIGURES["fig5"]), FigurePlan.of(FIGURES["fig7"])
     assert five.identity == seven.identity
     assert set(five.named()) < set(seven.named())
 
 
 def test_costs_grow_with_the_work():
     quick, fast, released_protocol = (
-        processor_seconds(Plan.of(FIGURES["fig1a"], **choice))
+        processor_seconds(FigurePlan.of(FIGURES["fig1a"], **choice))
         for choice in ({"quick": True}, {}, {"protocol": "paper"})
     )
     assert 0 < quick < fast < released_protocol
-    assert processor_seconds(Plan.of(FIGURES["fig1a"], repeats=10)) == pytest.approx(2 * fast)
+    assert processor_seconds(FigurePlan.of(FIGURES["fig1a"], repeats=10)) == pytest.approx(2 * fast)
 
 
 def test_unknown_names():

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rote.errors import InputError
-from rote.measure.densest import Densest, Held
+from rote.experiments.densest import Densest, ShapeResult
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
 
 
-def held(dim: int, head_dim: int, code: float, vocab: int = 20) -> Held:
+def held(dim: int, head_dim: int, code: float, vocab: int = 20) -> ShapeResult:
     spec = AttentionOnly(vocab=vocab, context=2, dim=dim, head_dim=head_dim, heads=30 // head_dim)
-    return Held(spec, 100, 1, 0.5, code, code / 2, 3.0, 0, 0, 1.0)
+    return ShapeResult(spec, 100, 1, 0.5, code, code / 2, 3.0, 0, 0, 1.0)
 
 
 def test_one_curve_per_dimension_with_the_best_vocabulary(tmp_path):

@@ -7,12 +7,12 @@ import pytest
 from lookups import lookup
 
 from rote.models.attention_only import AttentionOnly
-from rote.training import native
+from rote.training import native_engine
 from rote.training.protocol import FULL_BATCH, Protocol, best
 from rote.training.train import train
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
-ENGINES = ["torch", "native"] if native.lanes() else ["torch"]
+ENGINES = ["torch", "native"] if native_engine.lanes() else ["torch"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

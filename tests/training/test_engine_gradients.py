@@ -8,9 +8,9 @@ from lookups import lookup, noisy
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward import forward
 from rote.models.mlp_transformer import MlpTransformer
-from rote.training import native
+from rote.training import native_engine
 from rote.training.initial import initial_weights, unflattened
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.torch_objective import TorchObjective
 
 ATTENTION = [
@@ -48,7 +48,7 @@ DEEP = [
     MlpTransformer(vocab=8, context=2, dim=5, head_dim=5, heads=1, width=0, layers=3, positions_every_layer=True),
     MlpTransformer(vocab=5, context=3, dim=8, head_dim=3, heads=2, width=17, layers=3, positions_every_layer=True),
 ]
-WIDTHS = native.lanes()
+WIDTHS = native_engine.lanes()
 needs_native = pytest.mark.skipif(not WIDTHS, reason="the native engine is not built here")
 
 
@@ -72,7 +72,7 @@ def case(spec, distribution):
     task = (noisy if distribution else lookup)(spec.vocab, spec.context)
     rng = np.random.default_rng(spec.parameters())
     # Larger than the initial weights, so that attention and the softmax are not in their linear range.
-    return Problem.of(task), 1.5 * initial_weights(spec, 3), rng
+    return TrainingProblem.of(task), 1.5 * initial_weights(spec, 3), rng
 
 
 def weights_of_rows(problem, rows):
@@ -113,7 +113,7 @@ def test_native_engine(spec, width, distribution):
     _, logits = reference(spec, problem, flat, weights, 0.0)
     tolerance = 5e-6 if spec.layers == 1 else 5e-5  # rounding grows from layer to layer
     for layout in ("grid", "list") if spec.context == 2 else ("list",):
-        engine = native.NativeObjective(spec, problem, weights, width, layout)
+        engine = native_engine.NativeObjective(spec, problem, weights, width, layout)
         for focus in (0.0, 0.7, 0.0):  # nothing may be left over from one step to the next
             found = engine.gradient(flat[None], None, np.array([focus]))
             agree(found, 0, spec, problem, flat, weights, focus, tolerance)
@@ -130,10 +130,13 @@ def test_native_engine(spec, width, distribution):
 @needs_native
 def test_predictions_are_strict_and_finite():
     spec = AttentionOnly(vocab=6, context=2, dim=3, head_dim=2, heads=2)
-    problem = Problem.of(lookup(6))
+    problem = TrainingProblem.of(lookup(6))
     tied = np.zeros((1, spec.parameters()), np.float32)
     broken = np.full((1, spec.parameters()), np.nan, np.float32)
-    for engine in (native.NativeObjective(spec, problem, problem.prior), TorchObjective(spec, problem, problem.prior)):
+    for engine in (
+        native_engine.NativeObjective(spec, problem, problem.prior),
+        TorchObjective(spec, problem, problem.prior),
+    ):
         assert (engine.predictions(tied) == -1).all()
         assert (engine.predictions(broken) == -1).all()
         assert not np.isfinite(engine.gradient(broken).loss).any()

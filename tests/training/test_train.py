@@ -9,14 +9,14 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
 from rote.progress import Progress
-from rote.training import Trial, native, paper, run_trials
+from rote.training import Trial, native_engine, paper, run_trials
 from rote.training.memory import bytes_per_model
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.run import divergence_step
 from rote.training.train import train
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
-ENGINES = ["torch", "native"] if native.lanes() else ["torch"]
+ENGINES = ["torch", "native"] if native_engine.lanes() else ["torch"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -30,7 +30,7 @@ def test_accuracy_is_recall_and_names_its_weighting(engine):
     missed[found.missed] = True
     from rote.training.data import Data
 
-    weights = Data(Problem.of(task), trained.protocol, 3).weights
+    weights = Data(TrainingProblem.of(task), trained.protocol, 3).weights
     assert trained.sampled_accuracy == pytest.approx(weights[~missed].sum())
     assert trained.sampled_accuracy != trained.accuracy
     assert trained.batch_accuracy is None
@@ -60,12 +60,12 @@ def test_same_seed_same_result_whatever_the_workers():
         for name, tensor in one.model.weights.items():
             assert torch.equal(tensor, other.model.weights[name])
         assert np.array_equal(one.curve, other.curve)
-    if native.lanes():
+    if native_engine.lanes():
         assert all(torch.equal(part, alone[2].model.weights[name]) for name, part in later[0].model.weights.items())
     assert not torch.equal(alone[0].model.weights["tokens"], alone[1].model.weights["tokens"])
 
 
-@pytest.mark.skipif(not native.lanes(), reason="the native engine is not built here")
+@pytest.mark.skipif(not native_engine.lanes(), reason="the native engine is not built here")
 @pytest.mark.parametrize(
     "spec",
     [SPEC, MlpTransformer(vocab=12, context=2, dim=5, head_dim=5, width=30)],
@@ -87,7 +87,7 @@ def test_distributions_are_learned(engine):
     spec = AttentionOnly(vocab=6, context=2, dim=5, head_dim=3, heads=4)
     (trained,) = train(task, spec, seeds=1, steps=200, engine=engine)
     assert rote.divergence(trained.model, task).expected < 0.05
-    assert trained.loss - Problem.of(task).entropy == pytest.approx(
+    assert trained.loss - TrainingProblem.of(task).entropy == pytest.approx(
         rote.divergence(trained.model, task).expected, abs=5e-3
     )
 
@@ -143,7 +143,7 @@ def test_what_cannot_fit_is_refused_with_its_bytes():
         train(lookup(12), spec, steps=1)
     with pytest.raises(InputError, match=r"needs .* and 1,000 bytes are free"):
         train(lookup(12), SPEC, steps=1, memory=1000)
-    problem = Problem.of(lookup(12))
+    problem = TrainingProblem.of(lookup(12))
     assert bytes_per_model(SPEC, problem, paper(), True) > bytes_per_model(SPEC, problem, paper(batch=16), True)
 
 
@@ -169,7 +169,7 @@ def test_refusals():
 
 
 def test_without_the_library_torch_runs_and_says_so(monkeypatch):
-    monkeypatch.setattr(native, "library", lambda: None)
+    monkeypatch.setattr(native_engine, "library", lambda: None)
     with pytest.warns(RuntimeWarning, match="torch engine"):
         (trained,) = train(lookup(12), SPEC, seeds=1, steps=5)
     assert trained.engine == "torch"
@@ -211,8 +211,8 @@ def test_trials_stream_with_their_keys_and_progress():
 def test_a_stream_that_is_left_early_stops_its_workers():
     trials = [Trial(lookup(12), SPEC, paper(batches=2000, epochs=100), seed) for seed in range(2)]
     short = Trial(lookup(12), SPEC, paper(batches=1, epochs=1), 5, key="short")
-    stream = run_trials([*trials, short], workers=3 if native.lanes() else 1)
-    if native.lanes():
+    stream = run_trials([*trials, short], workers=3 if native_engine.lanes() else 1)
+    if native_engine.lanes():
         trial, _ = next(stream)
         assert trial.key == "short"
     stream.close()

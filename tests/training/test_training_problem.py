@@ -6,7 +6,7 @@ from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.training.data import Data
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.protocol import fast, paper
 from rote.training.schedule import learning_rates
 
@@ -15,7 +15,7 @@ SPEC = AttentionOnly(vocab=50, context=2, dim=5, head_dim=5, heads=6)
 
 def test_contradictory_keys_become_one_context():
     task = AssociationTask.from_facts([(("a", "b"), "x"), (("a", "b"), "y"), (("a", "b"), "x"), (("b", "b"), "y")])
-    problem = Problem.of(task)
+    problem = TrainingProblem.of(task)
     index = task.vocabulary.index
     assert len(problem) == 2
     pair = int(np.flatnonzero((problem.contexts == [index["a"], index["b"]]).all(1))[0])
@@ -30,7 +30,7 @@ def test_contradictory_keys_become_one_context():
 
 def test_distribution_rows_follow_their_contexts():
     task = noisy(5, 2)
-    problem = Problem.of(task)
+    problem = TrainingProblem.of(task)
     dense = task.dense()
     for row in (0, 3, len(problem) - 1):
         place = int(np.flatnonzero((task.contexts == problem.contexts[row]).all(1))[0])
@@ -41,7 +41,7 @@ def test_distribution_rows_follow_their_contexts():
 
 
 def test_a_drawn_data_set_is_fixed_and_reshuffled():
-    problem = Problem.of(lookup(6))
+    problem = TrainingProblem.of(lookup(6))
     protocol = paper(batches=4, batch=8, epochs=3)
     data = Data(problem, protocol, seed=1)
     rows = data.rows(12).reshape(3, 32)
@@ -54,7 +54,7 @@ def test_a_drawn_data_set_is_fixed_and_reshuffled():
 
 
 def test_a_batch_larger_than_the_data_set_repeats_it():
-    problem = Problem.of(lookup(6))
+    problem = TrainingProblem.of(lookup(6))
     data = Data(problem, paper(batches=1, batch=8, epochs=1, samples=3), seed=1)
     (rows,) = data.rows(1)
     assert len(rows) == 8
@@ -62,7 +62,7 @@ def test_a_batch_larger_than_the_data_set_repeats_it():
 
 
 def test_samples_follow_the_prior():
-    problem = Problem.of(noisy(5, 2))
+    problem = TrainingProblem.of(noisy(5, 2))
     drawn = problem.draw(200_000, np.random.default_rng(0))
     share = np.bincount(drawn, minlength=len(problem)) / len(drawn)
     # Five standard deviations of a binomial share.

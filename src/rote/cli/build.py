@@ -56,7 +56,7 @@ def build(
     import time
 
     from rote.constructions.build import build as build_model
-    from rote.export.folder import refuse_existing, write_folder
+    from rote.folders.folder import refuse_existing, write_folder
 
     refuse_existing(output, force)
     task = read_facts(facts, reading)
@@ -84,18 +84,18 @@ def build(
         "spec": built.model.spec.to_config(),
         "dtype": certificate.dtype,
         "facts": certificate.facts,
-        "stored": certificate.stored,
+        "recalled": certificate.recalled,
         "missed": certificate.missed,
-        "ceiling": certificate.storable / certificate.facts,
+        "ceiling": certificate.recallable / certificate.facts,
         "parameters": certificate.parameters,
         "bytes": built.model.bytes,
         "bits_per_parameter": certificate.bits_per_parameter,
         "min_margin": certificate.min_margin,
         "divergence": certificate.divergence,
         "largest_error": certificate.largest_error,
-        "bound": certificate.bound,
+        "meets": certificate.meets,
         "promised": certificate.promised,
-        "conditions": certificate.conditions,
+        "measured": certificate.measured,
         "seconds": round(seconds, 3),
         "seed": seed,
     }
@@ -103,7 +103,7 @@ def build(
         print_json(summary)
         return
     print_pairs(
-        f"{facts}: {certificate.stored:,} of {certificate.facts:,} facts stored in {certificate.dtype}",
+        f"{facts}: {certificate.recalled:,} of {certificate.facts:,} facts recalled in {certificate.dtype}",
         {
             "method": summary["method"],
             "architecture": describe(built.model.spec),
@@ -114,10 +114,10 @@ def build(
                 for name in ("bits_per_parameter", "min_margin", "divergence", "largest_error")
                 if summary[name] is not None
             },
-            "promise": f"{certificate.bound}: {certificate.promised:,}" if certificate.promised else "-",
+            "promise": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",
             "measured": ", ".join(
                 f"{name.replace('_', ' ')} {_short(value)}"
-                for name, value in certificate.conditions.items()
+                for name, value in certificate.measured.items()
                 if isinstance(value, int | float | str)
             ),
             "time": f"{seconds:.1f} s",

@@ -72,13 +72,13 @@ def capacity(
     spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads)
     rows: list[dict[str, Any]] = []
     if by == "building":
-        from rote.measure.capacity import capacity as search
+        from rote.experiments.capacity import capacity as search
 
         for one in method:
             found = search(spec, one, task=task, tolerance=tolerance, seed=seed, progress=bars())
             rows.append({"method": one, **_summary(found)})
     else:
-        from rote.measure.trained_capacity import trained_capacity
+        from rote.experiments.trained_capacity import trained_capacity
 
         found = trained_capacity(spec, task=task, tolerance=tolerance, seed=seed, progress=bars())
         rows.append({"method": "training", **_summary(found)})
@@ -90,9 +90,9 @@ def capacity(
     theory = ", ".join(f"{name} {promised[name]:,}" for name in names if promised.get(name) is not None)
     print_table(
         f"{spec.parameters():,} parameters; theory: {theory}",
-        ["method", "facts stored", "not stored", "bits per parameter", "tries", "seconds"],
+        ["method", "facts recalled", "not recalled", "bits per parameter", "tries", "seconds"],
         [
-            [row["method"], row["stored"], row["refused"], row["bits_per_parameter"], row["tries"], row["seconds"]]
+            [row["method"], row["recalled"], row["refused"], row["bits_per_parameter"], row["tries"], row["seconds"]]
             for row in rows
         ],
     )
@@ -100,7 +100,7 @@ def capacity(
 
 def _summary(found: Any) -> dict[str, Any]:
     return {
-        "stored": found.stored,
+        "recalled": found.recalled,
         "refused": found.refused,
         "bits_per_parameter": found.bits_per_parameter,
         "tries": len(found.trials),

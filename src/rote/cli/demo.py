@@ -12,7 +12,7 @@ from rote.cli.output import AsJson, describe, print_json, print_pairs, print_tab
 from rote.errors import InputError
 
 if TYPE_CHECKING:
-    from rote.export import Folder
+    from rote.folders import Folder
     from rote.tasks import AssociationTask
 
 ASKED = 6
@@ -35,7 +35,7 @@ def demo(
         Folder for the model and the figure.
     """
     from rote.constructions.build import build
-    from rote.export import read_folder, verify, write_folder
+    from rote.folders import read_folder, verify, write_folder
     from rote.report.promise_figure import promise_figure
     from rote.tasks import AssociationTask
     from rote.theory import bounds
@@ -69,7 +69,7 @@ def demo(
     story.pairs(
         f"3. A model, computed in closed form: {built.provenance['method']}",
         {
-            "stored": f"{certificate.stored:,} of {certificate.facts:,} facts, in {certificate.dtype}",
+            "recalled": f"{certificate.recalled:,} of {certificate.facts:,} facts, in {certificate.dtype}",
             "parameters": certificate.parameters,
             "smallest margin": certificate.min_margin,
             "bits per parameter": certificate.bits_per_parameter,
@@ -90,14 +90,14 @@ def demo(
         },
     )
     title = f"{facts}: promised and stored, {spec.parameters():,} parameters"
-    picture = promise_figure(promised, certificate.stored, title, output / "promise.png")
+    picture = promise_figure(promised, certificate.recalled, title, output / "promise.png")
     good = verdict.holds and not caught.holds and certificate.complete
-    recall = certificate.stored / certificate.facts
+    recall = certificate.recalled / certificate.facts
     if as_json:
         print_json(
             {
                 "facts": certificate.facts,
-                "recalled": certificate.stored,
+                "recalled": certificate.recalled,
                 "recall": recall,
                 "ceiling": task.ceiling,
                 "parameters": certificate.parameters,

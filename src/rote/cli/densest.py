@@ -11,7 +11,7 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, complain, print_json, print_table
 
 if TYPE_CHECKING:
-    from rote.measure.densest import Densest, Held
+    from rote.experiments.densest import Densest, ShapeResult
 
 SHOWN = 10
 """Shapes of the last round in the table."""
@@ -74,7 +74,7 @@ def densest(
         Native where it can, else torch.
     """
     from rote.errors import InputError
-    from rote.measure.densest import densest as search
+    from rote.experiments.densest import densest as search
     from rote.report.density_figure import FORMATS, density_figure
 
     if figure is not None and figure.suffix not in FORMATS:
@@ -135,11 +135,11 @@ def _show(found: Densest, parameters: int, folder: Path, drawn: str | None) -> N
     print(f"  {found.trained} models trained now; trials are in {folder}" + (f", figure {drawn}" if drawn else ""))
 
 
-def _counted(held: Held, found: Densest) -> float:
+def _counted(held: ShapeResult, found: Densest) -> float:
     return held.score(found.by)
 
 
-def _remark(held: Held, found: Densest) -> str:
+def _remark(held: ShapeResult, found: Densest) -> str:
     marks = ["densest"] if held == found.best else []
     if held == found.square:
         marks.append("best k = d")

@@ -33,8 +33,8 @@ def law(
     import numpy as np
 
     from rote.errors import InputError
-    from rote.papers.sweeps import sweep_laws
-    from rote.runs.ledger import Ledger
+    from rote.experiments.ledger import Ledger
+    from rote.experiments.sweeps import sweep_laws
 
     about, rows = Ledger.read(run)
     found = sweep_laws(rows, weighting, progress=bars())

@@ -21,13 +21,13 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
         A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
     """
     from rote.constructions import CONSTRUCTIONS
-    from rote.papers import PAPERS, figures_named
+    from rote.papers import PAPER_FIGURES, figures_named
     from rote.theory import RESULTS
 
     def of(id: str, registry: dict[str, Any]) -> list[str]:
         return [known for known in sorted(registry) if known.partition(".")[0] == id]
 
-    every = sorted({known.partition(".")[0] for known in [*CONSTRUCTIONS, *RESULTS, *PAPERS]})
+    every = sorted({known.partition(".")[0] for known in [*CONSTRUCTIONS, *RESULTS, *PAPER_FIGURES]})
     if name is not None and name not in every:
         figures = figures_named(name)  # a figure, or the error that lists what is known
         documents = [_document(figure) for figure in figures]
@@ -36,12 +36,10 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
     listed = [
         {
             "paper": id,
-            "citation": PAPERS[id].citation
-            if id in PAPERS
-            else next((RESULTS[r].source for r in of(id, RESULTS)), None),
+            "citation": next((RESULTS[r].source for r in of(id, RESULTS)), None),
             "results": of(id, RESULTS),
             "constructions": of(id, CONSTRUCTIONS),
-            "figures": [_document(figure) for figure in (PAPERS[id].figures if id in PAPERS else ())],
+            "figures": [_document(figure) for figure in (PAPER_FIGURES[id].figures if id in PAPER_FIGURES else ())],
         }
         for id in (every if name is None else [name])
     ]
@@ -65,12 +63,12 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
 
 
 def _document(figure: Figure) -> dict[str, Any]:
-    from rote.papers.cost import processor_seconds
-    from rote.papers.reproduce import Plan
+    from rote.experiments.cost import processor_seconds
+    from rote.experiments.figure_plan import FigurePlan
 
     costs = {}
     for label, protocol, quick in (("quick", "fast", True), ("fast", "fast", False), ("paper", "paper", False)):
-        plan = Plan.of(figure, protocol=protocol, quick=quick)
+        plan = FigurePlan.of(figure, protocol=protocol, quick=quick)
         costs[label] = {"trials": len(plan.cells) * plan.repeats, "processor_seconds": processor_seconds(plan)}
     return {
         "figure": figure.id,
@@ -81,7 +79,7 @@ def _document(figure: Figure) -> dict[str, Any]:
         "published_values": sum(cell.published is not None for cell in figure.experiment.cells),
         "note": figure.experiment.note,
         "estimated_costs": costs,
-        "claims": [{"id": c.id, "statement": c.statement, "rule": c.rule} for c in figure.claims],
+        "claims": [{"id": c.id, "statement": c.statement, "rule": c.rule.in_words} for c in figure.claims],
     }
 
 

@@ -28,9 +28,9 @@ def plan(
     from pathlib import Path
 
     from rote.errors import InputError
+    from rote.experiments.plan import plan as make_plan
+    from rote.experiments.plan import zipped_bytes
     from rote.tasks import VectorTask
-    from rote.theory.plan import plan as make_plan
-    from rote.theory.plan import zipped_bytes
 
     task = read_facts(facts, reading)
     if isinstance(task, VectorTask):

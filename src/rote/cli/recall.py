@@ -20,7 +20,7 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     model
         A model folder.
     """
-    from rote.export.folder import read_folder
+    from rote.folders.folder import read_folder
     from rote.measure.divergence import divergence
     from rote.measure.error import error
     from rote.measure.recall import recall as measure
@@ -30,7 +30,7 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     task = read_facts(facts, reading, folder.origin.reading)
     if isinstance(task, VectorTask) and task.targets is not None:
         off = error(folder.model, task, bars())
-        summary = {"facts": task.facts, "memorized": off.memorized, "largest_error": off.largest}
+        summary = {"facts": task.facts, "recalled": off.recalled, "largest_error": off.largest}
         print_json(summary) if as_json else print_pairs(f"{model} on {facts}", summary)
         return
     held = measure(folder.model, task, bars())

@@ -11,8 +11,8 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.papers.findings import Findings
-    from rote.papers.reproduce import Reproduction
+    from rote.experiments.findings import FigureFindings
+    from rote.experiments.reproduce import Reproduction
 
 
 def reproduce(
@@ -56,16 +56,17 @@ def reproduce(
     """
     import time
 
-    from rote.papers import PAPERS, figures_named
-    from rote.papers.reproduce import Plan, write_summary
-    from rote.papers.reproduce import reproduce as run
+    from rote.experiments.figure_plan import FigurePlan
+    from rote.experiments.reproduce import reproduce as run
+    from rote.experiments.reproduce import write_summary
+    from rote.papers import PAPER_FIGURES, figures_named
     from rote.report.scaling_figure import scaling_figure
 
     documents = []
     for figure in figures_named(name):
-        plan = Plan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
+        plan = FigurePlan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
         folder = plan.default_folder if output is None else output
-        if output is not None and name in PAPERS:
+        if output is not None and name in PAPER_FIGURES:
             folder = output / plan.default_folder.name
         started = time.perf_counter()
         try:
@@ -91,7 +92,7 @@ def reproduce(
         if not as_json:
             _show(done, document)
     if as_json:
-        print_json(documents[0] if name not in PAPERS else documents)
+        print_json(documents[0] if name not in PAPER_FIGURES else documents)
     return 0
 
 
@@ -117,11 +118,11 @@ def _show(done: Reproduction, document: dict[str, Any]) -> None:
     )
 
 
-def _cells(found: Findings) -> int:
+def _cells(found: FigureFindings) -> int:
     return sum(len(one.places) for one in found.source or found.series)
 
 
-def show_cells(found: Findings) -> None:
+def show_cells(found: FigureFindings) -> None:
     """Every cell: both weightings, what was published, the difference."""
     name = found.figure.y
     print_table(
@@ -143,7 +144,7 @@ def show_cells(found: Findings) -> None:
     )
 
 
-def show_fits(found: Findings) -> None:
+def show_fits(found: FigureFindings) -> None:
     """Every fitted law with its parameters and intervals, in the published weighting."""
     print_table(
         "laws (95 % intervals: hull of resampled seeds and of the points' profile likelihood)",
@@ -162,7 +163,7 @@ def show_fits(found: Findings) -> None:
     )
 
 
-def show_verdicts(found: Findings) -> None:
+def show_verdicts(found: FigureFindings) -> None:
     """Each claim, what became of it, and the numbers."""
     print("claims, in the published weighting of pairs (and over all pairs alike)")
     for claim, both in found.verdicts:

@@ -88,8 +88,8 @@ def train(
     import time
 
     from rote.errors import CheckFailed, InputError
-    from rote.export.certificate import examine
-    from rote.export.folder import refuse_existing, write_folder
+    from rote.folders.folder import refuse_existing, write_folder
+    from rote.measure.certificate import examine
     from rote.tasks import AssociationTask, DistributionTask
     from rote.training.train import train as train_models
 
@@ -125,9 +125,9 @@ def train(
         "protocol": best.protocol.model_dump(mode="json"),
         "engine": best.engine,
         "facts": certificate.facts,
-        "recalled": certificate.stored,
-        "recall": certificate.stored / certificate.facts,
-        "ceiling": certificate.storable / certificate.facts,
+        "recalled": certificate.recalled,
+        "recall": certificate.recalled / certificate.facts,
+        "ceiling": certificate.recallable / certificate.facts,
         "min_margin": certificate.min_margin,
         "divergence": certificate.divergence,
         "parameters": certificate.parameters,

@@ -22,8 +22,8 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     model
         A model folder.
     """
-    from rote.export.folder import read_folder
-    from rote.export.verify import verify as check
+    from rote.folders.folder import read_folder
+    from rote.folders.verify import verify as check
     from rote.tasks import AssociationTask
 
     folder = read_folder(model)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.constructions.construction import CONSTRUCTIONS, Request, construction_named, parse_options
-from rote.constructions.solvers.blas_threads import blas_threads
+from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError
-from rote.export.certificate import Certificate, examine
+from rote.measure.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
@@ -59,12 +59,12 @@ def build(
         draft = construction.build(
             Request(task, dim, head_dim, heads, dtype or construction.default_dtype, seed, parsed, progress)
         )
-    certificate = examine(draft.model, task, draft.bound, draft.promised, draft.conditions, progress).certificate
+    certificate = examine(draft.model, task, draft.meets, draft.promised, draft.measured, progress).certificate
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
-            f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.conditions)}). "
+            f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.measured)}). "
             "Try another --seed, a larger --dim, or --dtype float64"
         )
     provenance = {
@@ -76,7 +76,7 @@ def build(
     return Built(draft.model, certificate, provenance)
 
 
-def _numbers(conditions: dict[str, Any]) -> str:
+def _numbers(measured: dict[str, Any]) -> str:
     """What was measured as single numbers, for a message."""
-    found = {name: value for name, value in conditions.items() if isinstance(value, int | float)}
+    found = {name: value for name, value in measured.items() if isinstance(value, int | float)}
     return "".join(f", {name.replace('_', ' ')} {value:.3g}" for name, value in found.items())

@@ -1,7 +1,7 @@
 """Constructions: weights in closed form (or by a convex solve) that store given facts.
 
 A construction takes a `Request` and returns a `Draft`: a model in the dtype asked for, the bound it meets and the
-conditions it measured. `rote.build` then runs the model on every fact and certifies what it found.
+what it measured on the way. `rote.build` then runs the model on every fact and certifies what it found.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Draft:
     """A construction's result, before it is checked."""
 
     model: Model
-    bound: str | None = None
-    """Id of the bound that promises this, if any."""
+    meets: str | None = None
+    """Id of the result that promises this, if any."""
     promised: int | None = None
-    """Associations that bound promises for this specification."""
-    conditions: dict[str, Any] = field(default_factory=dict)
+    """Associations that result promises for this specification."""
+    measured: dict[str, Any] = field(default_factory=dict)
     """What was measured on the way: condition numbers, redraws, the method chosen."""
 
 

@@ -7,8 +7,6 @@ from rote.measure.divergence import Divergence as Divergence
 from rote.measure.divergence import divergence as divergence
 from rote.measure.error import Error as Error
 from rote.measure.error import error as error
-from rote.measure.phi import phi as phi
-from rote.measure.phi import phi_inverse as phi_inverse
 from rote.measure.recall import Recall as Recall
 from rote.measure.recall import recall as recall
 from rote.measure.softmax_code import SoftmaxCode as SoftmaxCode

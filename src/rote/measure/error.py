@@ -27,7 +27,7 @@ class Error:
     """Largest error over all examples, relative to the largest target."""
     mean_square: float
     """Mean of squared errors over examples and outputs, in the targets' own units: what regression minimises."""
-    memorized: int
+    recalled: int
     missed: np.ndarray
 
 

@@ -98,7 +98,7 @@ LAWS: dict[str, Law] = {
 
 
 @dataclass(frozen=True)
-class Fit:
+class LawFit:
     """A law fitted to points."""
 
     law: str
@@ -145,8 +145,8 @@ class Fit:
         }
 
 
-def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap: int = 200, seed: int = 0) -> Fit:
-    """Fit one form by least squares on the means, saturated points one-sided."""
+def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap: int = 200, seed: int = 0) -> LawFit:
+    """LawFit one form by least squares on the means, saturated points one-sided."""
     if law not in LAWS:
         raise InputError(f"law: {law!r} is not one of {', '.join(LAWS)}")
     form = LAWS[law]
@@ -169,7 +169,7 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
     intervals = {name: (float(low), float(high)) for name, low, high in zip(values, *ends, strict=bool(bootstrap))}
     distance = _residuals(form, points.x, means, saturation, values)[means < saturation]
     squares = float((distance**2).sum())
-    return Fit(
+    return LawFit(
         law=law,
         formula=form.formula,
         values=values,
@@ -190,7 +190,7 @@ def compare_laws(
     saturation: float = math.inf,
     bootstrap: int = 200,
     seed: int = 0,
-) -> list[Fit]:
+) -> list[LawFit]:
     """Every form that the points can carry, best (smallest AICc) first."""
     fits = []
     for law in laws:

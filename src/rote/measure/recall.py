@@ -48,14 +48,14 @@ class Recall:
         return None if self.bits is None else self.bits / self.parameters
 
     @property
-    def storable(self) -> int:
+    def recallable(self) -> int:
         """Facts any model could recall."""
         return round(self.ceiling * self.facts)
 
     @property
     def complete(self) -> bool:
         """Whether the model recalls all that any model could."""
-        return self.recalled >= self.storable
+        return self.recalled >= self.recallable
 
     def summary(self) -> dict[str, float | int | None]:
         """The numbers, by the names the command line prints."""

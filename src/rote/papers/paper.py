@@ -1,4 +1,4 @@
-"""A paper, its experiments, its figures and its claims, as data.
+"""A paper's experiments, figures and claims, as data.
 
 An experiment is a grid of cells and how the paper trained them; a figure is a view of an experiment with claims to
 check. Two figures may view one experiment: its trials are run once.
@@ -6,18 +6,13 @@ check. Two figures may view one experiment: its trials are run once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
+from rote.papers.rules import Rule
 
-if TYPE_CHECKING:
-    from rote.papers.findings import Findings, Series
-    from rote.training.protocol import Protocol
-
-Outcome = Literal["holds", "does not", "undecided"]
 Weighting = Literal["sampled", "uniform"]
 """`sampled`: each pair counts as often as it was drawn for training, as published. `uniform`: all pairs alike."""
 
@@ -37,14 +32,6 @@ class Training:
     @property
     def samples(self) -> int:
         return self.batches * self.batch
-
-    def protocol(self, name: str, spec: AttentionOnly | MlpTransformer) -> Protocol:
-        """The protocol of that name for this cell; every one draws as many samples as the paper did."""
-        from rote.training.protocol import paper, protocol_named
-
-        if name == "paper":
-            return paper(self.batches, self.batch, self.epochs, self.peak, self.final)
-        return protocol_named(name, spec, spec.vocab**spec.context, self.samples)
 
 
 @dataclass(frozen=True)
@@ -81,40 +68,14 @@ class Experiment:
     quick: Quick
     note: str = ""
 
-    def chosen(self, quick: bool, variant: str | None) -> tuple[Cell, ...]:
-        """The cells to run; a variant restricts the grid where there is a choice."""
-        cells = self.cells
-        if variant is not None and any(getattr(cell.spec, "compressed", False) for cell in cells):
-            cells = tuple(cell for cell in cells if getattr(cell.spec, "variant", variant) == variant)
-        if quick:
-            named: dict[str, list[Cell]] = {}
-            for cell in cells:
-                if self.quick.series is None or cell.series in self.quick.series:
-                    named.setdefault(cell.series, []).append(cell)
-            cells = tuple(cell for members in named.values() for cell in members[:: self.quick.every])
-        return cells
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of a claim, with the numbers it was decided by."""
-
-    outcome: Outcome
-    why: str
-    numbers: dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Claim:
-    """Something a paper says, and how it is decided.
-
-    `check` is asked once per weighting. `rule` says in words what counts as holding.
-    """
+    """Something a paper says, and the rule by which `rote.experiments.verdicts` decides it."""
 
     id: str
     statement: str
-    rule: str
-    check: Callable[[Findings, Weighting], Verdict]
+    rule: Rule
 
 
 @dataclass(frozen=True)
@@ -132,14 +93,13 @@ class Figure:
     y: str = "accuracy"
     saturation: float | None = 0.95
     """Accuracy from which a point says only that the memory is full; absent where y has no ceiling."""
-    derive: Callable[[list[Series]], list[Series]] | None = None
-    """Points that are computed from the experiment's own, such as slopes; absent when they are drawn as they are."""
+    derived: Literal["slopes"] | None = None
+    """`slopes`: points are the slopes of the experiment's series; absent when they are drawn as they are."""
 
 
 @dataclass(frozen=True)
-class Paper:
-    """A paper whose figures can be reproduced."""
+class PaperFigures:
+    """The figures of one paper, by the paper's id in `rote.theory.papers`."""
 
-    id: str
-    citation: str
+    paper: str
     figures: tuple[Figure, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.measure.densest import Densest, Held
+from rote.experiments.densest import Densest, ShapeResult
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
 COLOURS = (BLUE, GREEN, ORANGE, PURPLE, SKY)
@@ -57,19 +57,19 @@ def density_figure(found: Densest, path: Path, title: str | None = None) -> Path
         return save(drawn, path)
 
 
-def _comparable(found: Densest) -> tuple[Held, ...]:
+def _comparable(found: Densest) -> tuple[ShapeResult, ...]:
     for one in reversed(found.rounds):
         if len({held.spec.head_dim for held in one}) >= 3:
             return one
     raise InputError("figure: the search compared fewer than three head dimensions; leave --head-dim out, or give more")
 
 
-def _curves(held: tuple[Held, ...], found: Densest) -> dict[int, list[Held]]:
+def _curves(held: tuple[ShapeResult, ...], found: Densest) -> dict[int, list[ShapeResult]]:
     """The best shape at each k, for the densest dimensions that have more than one k."""
-    best: dict[tuple[int, int], Held] = {}
+    best: dict[tuple[int, int], ShapeResult] = {}
     for one in held:  # best first
         best.setdefault((one.spec.dim, one.spec.head_dim), one)
-    dims: dict[int, list[Held]] = {}
+    dims: dict[int, list[ShapeResult]] = {}
     for (dim, _), one in sorted(best.items()):
         dims.setdefault(dim, []).append(one)
     several = [dim for dim, shapes in dims.items() if len(shapes) > 1]

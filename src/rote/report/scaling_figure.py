@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rote.measure.laws import Fit
-from rote.papers.findings import Findings, Series
+from rote.experiments.findings import FigureFindings
+from rote.experiments.series import Series
+from rote.measure.laws import LawFit
 from rote.papers.paper import Weighting
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
@@ -17,7 +18,7 @@ MANY = len(COLOURS)
 BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
 
 
-def scaling_figure(found: Findings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
+def scaling_figure(found: FigureFindings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
     """Draw a figure as PNG and SVG; the file names are the figure's id."""
     plotted = [one for one in found.series if any(place.values[weighting] for place in one.places)]
     with figure(7.4, 4.6) as drawn:
@@ -28,7 +29,7 @@ def scaling_figure(found: Findings, folder: Path, weighting: Weighting = "sample
         _draw_bounds(axes, plotted, colours)
         axes.set_xlabel(found.figure.x)
         axes.set_ylabel(f"{found.figure.y} ({_weighting_in_words(weighting)})")
-        if found.figure.derive is None:
+        if found.figure.derived is None:
             axes.set_ylim(0, 1.03)
         axes.set_title(_title(found))
         axes.grid()
@@ -37,7 +38,7 @@ def scaling_figure(found: Findings, folder: Path, weighting: Weighting = "sample
         return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
 
 
-def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, found: Findings) -> None:
+def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, found: FigureFindings) -> None:
     places = [place for place in one.places if place.values[weighting]]
     x = [place.x for place in places]
     means = [place.mean(weighting) for place in places]
@@ -53,7 +54,7 @@ def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, foun
             axes.plot(*zip(*told, strict=True), ls="none", marker="x", ms=5, mew=1.1, color=mark, zorder=4)
 
 
-def _draw_fit(axes: Any, fit: Fit, x: list[float], colour: Any, saturation: float | None) -> None:
+def _draw_fit(axes: Any, fit: LawFit, x: list[float], colour: Any, saturation: float | None) -> None:
     dense = np.linspace(min(x), max(x), 200)
     line = fit(dense)
     inside = np.ones(len(dense), bool) if saturation is None else line <= 1
@@ -77,7 +78,7 @@ def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
             axes.plot(*zip(*line, strict=True), style, color=colour, lw=0.8, alpha=0.8)
 
 
-def _legend(axes: Any, found: Findings, weighting: Weighting) -> None:
+def _legend(axes: Any, found: FigureFindings, weighting: Weighting) -> None:
     """Series, then what lines and marks mean."""
     from matplotlib.lines import Line2D
 
@@ -113,7 +114,7 @@ def _colours(count: int) -> list[Any]:
     return [ramp(0.92 * place / (count - 1)) for place in range(count)]
 
 
-def _title(found: Findings) -> str:
+def _title(found: FigureFindings) -> str:
     note = "QUICK: fewer cells and repeats, " if found.quick else ""
     missing = f", {found.missing} trials missing" if found.missing else ""
     repeats = f"{found.repeats} repeat{'s' if found.repeats > 1 else ''}"

@@ -1,6 +1,6 @@
 """What theory promises: one file per paper, every result with its conditions checked.
 
-`rote.theory.sizes` and `rote.theory.plan`, which invert the results for a task, are imported where they are used.
+`rote.theory.sizes` and `rote.experiments.plan`, which invert the results for a task, are imported where they are used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Training: engines, optimisers, protocols."""
 
-from rote.training.problem import Problem as Problem
+from rote.training.problem import TrainingProblem as TrainingProblem
 from rote.training.protocol import Protocol as Protocol
 from rote.training.protocol import best as best
 from rote.training.protocol import fast as fast

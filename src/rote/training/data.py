@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.training.initial import generator
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
 
 CHUNK = 100
@@ -15,7 +15,7 @@ CHUNK = 100
 class Data:
     """The data set of one seed under a protocol."""
 
-    def __init__(self, problem: Problem, protocol: Protocol, seed: int) -> None:
+    def __init__(self, problem: TrainingProblem, protocol: Protocol, seed: int) -> None:
         self._problem, self._protocol = problem, protocol
         self._rng = generator(seed, "batches")
         self._samples: np.ndarray | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from rote.errors import InputError
 from rote.training.initial import Trainable
 from rote.training.polish import HISTORY
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
 from rote.training.stacked import attention_of
 
@@ -16,7 +16,7 @@ LANES = 16
 """Of the widest vectors."""
 
 
-def bytes_per_model(spec: Trainable, problem: Problem, protocol: Protocol, stacked: bool) -> int:
+def bytes_per_model(spec: Trainable, problem: TrainingProblem, protocol: Protocol, stacked: bool) -> int:
     """Peak bytes of one model in training.
 
     Weights, gradient, two moments and the measured copy of every parameter; L-BFGS's history when it polishes; the
@@ -28,7 +28,7 @@ def bytes_per_model(spec: Trainable, problem: Problem, protocol: Protocol, stack
     return FLOAT * (per_parameter * spec.parameters() + 2 * table + working)
 
 
-def _stacked_floats(spec: Trainable, problem: Problem, protocol: Protocol) -> int:
+def _stacked_floats(spec: Trainable, problem: TrainingProblem, protocol: Protocol) -> int:
     """Tables of queries, keys and values per token; and what autograd keeps of every context of a step, about three
     copies of scores, keys, values and logits."""
     attention = attention_of(spec)
@@ -56,7 +56,7 @@ def _native_floats(spec: Trainable) -> int:
 
 
 def refuse_what_cannot_fit(
-    spec: Trainable, problem: Problem, protocol: Protocol, stacked: bool, limit: int | None = None
+    spec: Trainable, problem: TrainingProblem, protocol: Protocol, stacked: bool, limit: int | None = None
 ) -> None:
     """An error with the bytes needed when one model alone exceeds `limit` (the memory that is free, when absent)."""
     limit = free_memory() if limit is None else limit

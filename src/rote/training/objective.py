@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rote.training.initial import Trainable
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Objective(Protocol):
     """
 
     spec: Trainable
-    problem: Problem
+    problem: TrainingProblem
     engine: str
 
     def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:

@@ -16,7 +16,7 @@ from rote.tasks import AssociationTask, DistributionTask, Task
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class TrainingProblem:
     """Next-token distributions in sparse rows: `tokens[starts[c]:starts[c + 1]]` with their `probabilities`."""
 
     contexts: np.ndarray
@@ -31,7 +31,7 @@ class Problem:
     """Whether a prediction scores the share of rows it answers (associations) or one for the likeliest token."""
 
     @classmethod
-    def of(cls, task: Task) -> Problem:
+    def of(cls, task: Task) -> TrainingProblem:
         if isinstance(task, AssociationTask):
             return cls._of_associations(task)
         if isinstance(task, DistributionTask):
@@ -42,7 +42,7 @@ class Problem:
         )
 
     @classmethod
-    def _of_associations(cls, task: AssociationTask) -> Problem:
+    def _of_associations(cls, task: AssociationTask) -> TrainingProblem:
         contexts, key = np.unique(task.contexts, axis=0, return_inverse=True)
         pair = key.reshape(-1).astype(np.int64) * task.vocab + task.answers
         pairs, counts = np.unique(pair, return_counts=True)
@@ -59,7 +59,7 @@ class Problem:
         )
 
     @classmethod
-    def _of_distributions(cls, task: DistributionTask) -> Problem:
+    def _of_distributions(cls, task: DistributionTask) -> TrainingProblem:
         order = np.lexsort(task.contexts.T[::-1])
         lengths = np.diff(task.starts)[order]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

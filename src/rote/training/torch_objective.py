@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rote.training.initial import Trainable
 from rote.training.objective import AdamSettings, AdamState, Evaluation
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.stacked import attention_of, grid_logits, stacked_logits
 
 ROWS_AT_ONCE = 2**22
@@ -26,7 +26,7 @@ class TorchObjective:
     def __init__(
         self,
         spec: Trainable,
-        problem: Problem,
+        problem: TrainingProblem,
         weights: np.ndarray,
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,

@@ -21,11 +21,11 @@ from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask, DistributionTask
-from rote.training import native
+from rote.training import native_engine
 from rote.training.data import Data
 from rote.training.initial import Trainable, flattened, initial_weights, trainable
 from rote.training.memory import bytes_per_model, free_memory, refuse_what_cannot_fit
-from rote.training.problem import Problem
+from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
 from rote.training.result import Trained
 from rote.training.run import run
@@ -52,7 +52,7 @@ class Trial:
 class _Job:
     trials: list[Trial]
     spec: Trainable
-    problem: Problem
+    problem: TrainingProblem
     native: bool
 
 
@@ -85,13 +85,13 @@ def run_trials(
 
 
 def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | None) -> list[_Job]:
-    fused = engine != "torch" and device == "cpu" and native.available(required=engine == "native")
-    problems_of: dict[int, Problem] = {}
+    fused = engine != "torch" and device == "cpu" and native_engine.available(required=engine == "native")
+    problems_of: dict[int, TrainingProblem] = {}
     jobs: list[_Job] = []
     for trial in trials:
         spec = trainable(trial.spec)
         if id(trial.task) not in problems_of:
-            problems_of[id(trial.task)] = Problem.of(trial.task)
+            problems_of[id(trial.task)] = TrainingProblem.of(trial.task)
         problem = problems_of[id(trial.task)]
         _must_match(spec, problem)
         refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
@@ -118,7 +118,7 @@ def _stackable(job: _Job, trial: Trial, memory: int | None) -> bool:
     return len(job.trials) < MOST_STACKED and (limit is None or needed <= limit)
 
 
-def _must_match(spec: Trainable, problem: Problem) -> None:
+def _must_match(spec: Trainable, problem: TrainingProblem) -> None:
     if spec.context != problem.context:
         raise InputError(
             f"context: the specification reads {spec.context} tokens but the task's keys have {problem.context}"
@@ -193,7 +193,7 @@ def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> lis
     flat = np.stack([_start(job.spec, trial) for trial in job.trials])
     weights = np.stack([one.weights for one in data])
     if job.native:
-        objective = native.NativeObjective(job.spec, job.problem, weights[0])
+        objective = native_engine.NativeObjective(job.spec, job.problem, weights[0])
     else:
         objective = TorchObjective(job.spec, job.problem, weights, device)
     return run(objective, protocol, flat, data, seeds, job.trials[0].task.vocabulary, report)

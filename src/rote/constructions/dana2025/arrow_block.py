@@ -14,10 +14,10 @@ from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
-from rote.constructions.random_attention.draw import Heads, ScoreSize
-from rote.constructions.random_attention.features import Differences
-from rote.constructions.solvers.blas_threads import blas_threads
-from rote.constructions.solvers.zero_slack import largest_singular, smallest_singular
+from rote.constructions.parts.random_attention.draw import Heads, ScoreSize
+from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.solvers.blas_threads import blas_threads
+from rote.constructions.parts.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
 USUAL_ROWS = 500

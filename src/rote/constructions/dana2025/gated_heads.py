@@ -25,8 +25,8 @@ from rote.constructions.dana2025.threshold_heads import (
     draw_threshold_embeddings,
     with_thresholds,
 )
-from rote.constructions.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
-from rote.constructions.random_attention.features import Differences
+from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.parts.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 
 CLOSED = 40.0
@@ -34,7 +34,7 @@ CLOSED = 40.0
 
 
 @dataclass(frozen=True)
-class Groups:
+class LastTokenGroups:
     """Last tokens in groups of about `target` facts, with the facts of each group."""
 
     of_last_token: Integer[Tensor, " last"]
@@ -46,7 +46,7 @@ class Groups:
         return max(1, math.ceil(math.log2(max(2, len(self.rows))))) + 1
 
 
-def group_last_tokens(place: Integer[Tensor, " facts"], target: int) -> Groups:
+def group_last_tokens(place: Integer[Tensor, " facts"], target: int) -> LastTokenGroups:
     """Common last tokens stand alone; rarer ones are gathered until a group has `target` facts."""
     counts = torch.bincount(place)
     group = torch.empty_like(counts)
@@ -59,12 +59,12 @@ def group_last_tokens(place: Integer[Tensor, " facts"], target: int) -> Groups:
     of_row = group[place]
     order = of_row.argsort(stable=True)
     rows = list(order.split(torch.bincount(of_row).tolist()))
-    return Groups(group, rows)
+    return LastTokenGroups(group, rows)
 
 
 def draw_gated_embeddings(
     spec: AttentionOnly,
-    groups: Groups,
+    groups: LastTokenGroups,
     last: Integer[Tensor, " last"],
     pad: int | None,
     dtype: torch.dtype,

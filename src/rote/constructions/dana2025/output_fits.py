@@ -21,8 +21,8 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
-from rote.constructions.encoders.encoder import Encoder, expected_divergence
-from rote.constructions.readout.fit import whiten
+from rote.constructions.dana2025.encoder import Encoder, expected_divergence
+from rote.constructions.rote.fit import whiten
 
 Output = Literal["convex", "weighted", "paper", "joint"]
 
@@ -31,7 +31,7 @@ CUTOFF = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class OutputProblem:
     """Features of fixed attention, the encoder to be met, and the distribution that says what a miss costs."""
 
     features: Float[Tensor, "contexts features"]
@@ -48,26 +48,26 @@ class Problem:
         return torch.argsort(self.prior, descending=True, stable=True)
 
 
-def exact_output(problem: Problem) -> Float[Tensor, "features dim"]:
+def exact_output(problem: OutputProblem) -> Float[Tensor, "features dim"]:
     """The B of least norm with F B = E, for contexts no more than features."""
     return _least_norm(problem.features, problem.encoder.embed)
 
 
-def paper_output(problem: Problem) -> Float[Tensor, "features dim"]:
+def paper_output(problem: OutputProblem) -> Float[Tensor, "features dim"]:
     """Exact on as many of the likeliest contexts as there are features."""
     count = min(problem.features.shape)
     rows = problem.likeliest_first()[:count]
     return _least_norm(problem.features[rows], problem.encoder.embed[rows])
 
 
-def weighted_output(problem: Problem) -> Float[Tensor, "features dim"]:
+def weighted_output(problem: OutputProblem) -> Float[Tensor, "features dim"]:
     """min_B E_t |F_t B - E(t)|^2."""
     root = problem.prior.sqrt()[:, None]
     white = whiten(root * problem.features, CUTOFF)
     return white.back @ (white.columns.T @ (root * problem.encoder.embed)) / len(root)
 
 
-def convex_output(problem: Problem, steps: int = 1000) -> Float[Tensor, "features dim"]:
+def convex_output(problem: OutputProblem, steps: int = 1000) -> Float[Tensor, "features dim"]:
     """min_B E_t KL(pi_t || softmax(F_t B W^T)), from the best of zero, `weighted` and `paper`."""
     candidates = [
         torch.zeros(problem.features.shape[1], problem.encoder.dim, dtype=torch.float64),
@@ -80,7 +80,7 @@ def convex_output(problem: Problem, steps: int = 1000) -> Float[Tensor, "feature
 
 
 def joint_output(
-    problem: Problem, start: Float[Tensor, "features dim"], steps: int = 2000
+    problem: OutputProblem, start: Float[Tensor, "features dim"], steps: int = 2000
 ) -> tuple[Float[Tensor, "features dim"], Float[Tensor, "vocab dim"]]:
     """min over B and W together, from a B that was fitted for the encoder's W."""
     solved, unembed = _descend(problem, start, problem.encoder.unembed, steps, fit_unembed=True)
@@ -94,7 +94,9 @@ def _least_norm(features: Tensor, wanted: Tensor) -> Tensor:
     return torch.linalg.lstsq(features, wanted, driver="gelsd").solution
 
 
-def _descend(problem: Problem, start: Tensor, unembed: Tensor, steps: int, fit_unembed: bool) -> tuple[Tensor, Tensor]:
+def _descend(
+    problem: OutputProblem, start: Tensor, unembed: Tensor, steps: int, fit_unembed: bool
+) -> tuple[Tensor, Tensor]:
     """L-BFGS in coordinates that make the prior-weighted features orthonormal."""
     root = problem.prior.sqrt()[:, None]
     white = whiten(root * problem.features, CUTOFF)
@@ -142,7 +144,7 @@ class PaperBound:
     by_ranges: float
 
 
-def paper_bound(problem: Problem) -> PaperBound:
+def paper_bound(problem: OutputProblem) -> PaperBound:
     """Both bounds hold for `paper`, hence for `convex`, which is never worse."""
     order = problem.likeliest_first()
     basis, sizes, _ = torch.linalg.svd(problem.features, full_matrices=False)

@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.random_attention.codes import answer_code, targets
-from rote.constructions.random_attention.draw import Embeddings, Heads, model_weights
-from rote.constructions.random_attention.features import Differences
-from rote.constructions.random_attention.skip_gauge import SkipBasis, output_maps, value_part
+from rote.constructions.parts.random_attention.codes import answer_code, targets
+from rote.constructions.parts.random_attention.draw import Embeddings, Heads, model_weights
+from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.skip_gauge import SkipBasis, output_maps, value_part
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import PAD, AssociationTask
@@ -21,10 +21,10 @@ from rote.tasks import PAD, AssociationTask
 
 @dataclass(frozen=True)
 class Attempt:
-    """One draw's outcome: weights, or none with the reason in `conditions`."""
+    """One draw's outcome: weights, or none with the reason in `measured`."""
 
     weights: dict[str, Tensor] | None
-    conditions: dict[str, Any]
+    measured: dict[str, Any]
 
 
 class Clock:

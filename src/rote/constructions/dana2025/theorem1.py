@@ -17,7 +17,7 @@ from pydantic import Field
 from rote.constructions.construction import Construction, Draft, Options, Request, register
 from rote.constructions.dana2025.arrowhead import arrowhead_attempt, arrowhead_refusal
 from rote.constructions.dana2025.dense import dense_attempt
-from rote.constructions.random_attention.draw import ScoreSize
+from rote.constructions.parts.random_attention.draw import ScoreSize
 from rote.errors import CheckFailed, InputError
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
@@ -110,9 +110,9 @@ def store(
             model = Model(spec, attempt.weights, task.vocabulary)
             missed = len(recall(model, sample, request.progress).missed)
             if not missed:
-                conditions = {"method": method, "redraws": redraw, **attempt.conditions}
-                return Draft(model, bound, spec.promised, conditions)
-        tried.append({**attempt.conditions, "missed": missed})
+                measured = {"method": method, "redraws": redraw, **attempt.measured}
+                return Draft(model, bound, spec.promised, measured)
+        tried.append({**attempt.measured, "missed": missed})
     raise CheckFailed(_not_met(task, spec, request, tried))
 
 

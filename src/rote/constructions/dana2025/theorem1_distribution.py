@@ -17,9 +17,11 @@ from pydantic import Field
 from torch import Tensor
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.dana2025.best_encoder import best_encoder
+from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
 from rote.constructions.dana2025.output_fits import (
     Output,
-    Problem,
+    OutputProblem,
     convex_output,
     exact_output,
     joint_output,
@@ -27,10 +29,8 @@ from rote.constructions.dana2025.output_fits import (
     paper_output,
     weighted_output,
 )
-from rote.constructions.encoders.best_encoder import best_encoder
-from rote.constructions.encoders.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.encoders.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of, positive_dim
-from rote.constructions.random_attention.setting import Setting
+from rote.constructions.dana2025.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of, positive_dim
+from rote.constructions.parts.random_attention.setting import Setting
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
@@ -84,7 +84,7 @@ def distribution_spec(task: DistributionTask, request: Request) -> AttentionOnly
     return AttentionOnly(vocab=task.vocab, context=task.context, dim=dim, head_dim=head_dim, heads=request.heads)
 
 
-def solve_output(problem: Problem, output: Output, steps: int) -> tuple[Tensor, Tensor]:
+def solve_output(problem: OutputProblem, output: Output, steps: int) -> tuple[Tensor, Tensor]:
     """B and W for the way asked for."""
     W = problem.encoder.unembed
     if output == "paper":
@@ -116,14 +116,14 @@ def _build(request: Request) -> Draft:
         if reached <= measured["divergence_float64"] + CLOSE:
             break
     _, model, measured = best  # pyright: ignore[reportGeneralTypeIssues] - there is at least one draw
-    conditions = {
+    told = {
         "encoder_divergence": found.divergence,
         "encoder_start": found.start,
         "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
         **measured,
         "seconds": {"encoder": round(fitted_after, 3), "all": round(time.perf_counter() - began, 3)},
     }
-    return Draft(model, "dana2025.theorem1_distributions", spec.promised, conditions)
+    return Draft(model, "dana2025.theorem1_distributions", spec.promised, told)
 
 
 def _attempt(
@@ -133,7 +133,7 @@ def _attempt(
     score_std = options.score_std or min(30.0, max(2.0, SHARPNESS * spec.heads**0.5))
     setting = Setting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
     truth, prior = truth_and_prior(task)
-    problem = Problem(setting.features, encoder, truth, prior)
+    problem = OutputProblem(setting.features, encoder, truth, prior)
     contexts, columns = setting.features.shape
     if columns >= contexts:
         solved, unembed = exact_output(problem), encoder.unembed

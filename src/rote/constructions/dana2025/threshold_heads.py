@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
-from rote.constructions.random_attention.features import Differences
+from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.parts.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 
 PAD_DEPTH = 512.0

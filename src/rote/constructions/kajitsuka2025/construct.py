@@ -101,10 +101,10 @@ def _build(request: Request, variant: Variant, prepared: Prepared, dtype: str) -
         dtype,
         prepared.vocabulary,
     )
-    return Draft(model, variant.id, None, conditions(transformer, prepared, model))
+    return Draft(model, variant.id, None, measured(transformer, prepared, model))
 
 
-def conditions(transformer: Transformer, prepared: Prepared, model: Model) -> dict[str, Any]:
+def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict[str, Any]:
     """What was chosen and what it costs."""
     return {
         "storage": transformer.storage,

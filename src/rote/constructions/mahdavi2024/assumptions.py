@@ -31,7 +31,7 @@ class Assumptions:
     def hold(self) -> bool:
         return self.queries_smallest > RELATIVE_ZERO and self.context_rank == self.context
 
-    def conditions(self) -> dict[str, Any]:
+    def measured(self) -> dict[str, Any]:
         return {
             "assumptions_hold": self.hold,
             "query_sets_sampled": self.query_sets,

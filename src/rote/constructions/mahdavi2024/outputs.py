@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.random_attention.codes import answer_code
+from rote.constructions.parts.random_attention.codes import answer_code
 from rote.errors import InputError
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask

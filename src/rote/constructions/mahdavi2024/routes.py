@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.random_attention.draw import gaussian
+from rote.constructions.parts.random_attention.draw import gaussian
 from rote.errors import InputError
 
 PEAK = 30.0

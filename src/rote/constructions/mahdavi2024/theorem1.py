@@ -21,7 +21,7 @@ from rote.constructions.construction import Construction, Draft, Options, Reques
 from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
 from rote.constructions.mahdavi2024.outputs import value_dim_for, wanted_outputs
 from rote.constructions.mahdavi2024.routes import proof_route, random_route
-from rote.constructions.solvers.least_norm import Factored, factor
+from rote.constructions.parts.solvers.least_norm import Factored, factor
 from rote.errors import CheckFailed, InputError, problems
 from rote.measure.streaming import WORKING_FLOATS
 from rote.models.forward.query_attention import mixtures
@@ -86,7 +86,7 @@ def build(request: Request) -> Draft:
     if options.route == "proof" and not assumptions.hold:
         raise InputError(
             f"{ID}: route proof needs the theorem's assumptions, which these examples fail "
-            f"({assumptions.conditions()}); use --route random"
+            f"({assumptions.measured()}); use --route random"
         )
     dtype, generator = dtype_named(request.dtype), torch.Generator().manual_seed(request.seed)
     with request.progress.stage("drawing attention", options.draws):
@@ -101,7 +101,7 @@ def build(request: Request) -> Draft:
         "output": torch.eye(spec.dim, spec.value_dim, dtype=dtype).expand(spec.heads, -1, -1).contiguous(),
         "readout": readout.to(dtype),
     }
-    conditions = {
+    measured = {
         "route": options.route,
         "examples": len(examples),
         "rank": drawn.exact.rank,
@@ -109,9 +109,9 @@ def build(request: Request) -> Draft:
         "heads_times_dim": spec.heads * spec.dim,
         "condition": drawn.exact.condition,
         "draws": drawn.draws,
-        **assumptions.conditions(),
+        **assumptions.measured(),
     }
-    return Draft(Model(spec, weights), ID, promised, conditions)
+    return Draft(Model(spec, weights), ID, promised, measured)
 
 
 def _distinct(task: VectorTask) -> Examples:

@@ -44,7 +44,7 @@ def tabled_heads_output(
     All contexts hold the same tokens in their first `run` positions.
     """
     batch, context = contexts.shape
-    groups = [Groups.of(contexts[:, place]) for place in range(run, context)]
+    groups = [RowGroups.of(contexts[:, place]) for place in range(run, context)]
     tables = [read_at(place, group.distinct) for place, group in enumerate(groups, run)]
     shared = [read_at(place, contexts[:1, place]) for place in range(run)]
     x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
@@ -91,7 +91,7 @@ def _folded(
 
 
 @dataclass(frozen=True)
-class Groups:
+class RowGroups:
     """Rows grouped by a number, laid out in blocks of equal height so that one batched product serves all groups.
 
     A group is one block as high as the largest group, or several as high as the average one where groups are uneven;
@@ -111,7 +111,7 @@ class Groups:
     height: int
 
     @classmethod
-    def of(cls, numbers: Integer[Tensor, " batch"]) -> Groups:
+    def of(cls, numbers: Integer[Tensor, " batch"]) -> RowGroups:
         counts = torch.bincount(numbers)
         distinct = counts.nonzero().squeeze(1)
         counts = counts[distinct]

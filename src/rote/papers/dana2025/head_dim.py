@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rote.papers.dana2025 import released
-from rote.papers.dana2025.claims import bounds_met, exponent_claim, matches_released
-from rote.papers.dana2025.heads import DEEP, DIM200, Variant, attention
+from rote.papers.dana2025.claims import ABOVE_BOUND, released_values
+from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, Variant, attention
 from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training
+from rote.papers.rules import GrowsAsPower
 
 VARIANTS: tuple[Variant, ...] = ("per-head", "shared")
 
@@ -37,8 +38,12 @@ def narrow_cells(
 def power_of_k(name: str, low: float, high: float) -> tuple[Claim, ...]:
     """The claim for what the paper ran and for what its equation says."""
     return (
-        exponent_claim(f"{name}-shared", f"As released (shared): accuracy is {name} in k", low, high, "shared"),
-        exponent_claim(f"{name}-per-head", f"Equation (2) (per-head): accuracy is {name} in k", low, high, "per-head"),
+        Claim(f"{name}-shared", f"As released (shared): accuracy is {name} in k", GrowsAsPower(low, high, "shared")),
+        Claim(
+            f"{name}-per-head",
+            f"Equation (2) (per-head): accuracy is {name} in k",
+            GrowsAsPower(low, high, "per-head"),
+        ),
     )
 
 
@@ -53,7 +58,7 @@ FIGURE1B = Figure(
     ),
     "head dimension k",
     ("quadratic", "power", "linear"),
-    (*power_of_k("quadratic", 1.75, 2.25), bounds_met(), matches_released()),
+    (*power_of_k("quadratic", 1.75, 2.25), ABOVE_BOUND, released_values()),
 )
 
 FIGURE6 = Figure(
@@ -61,14 +66,14 @@ FIGURE6 = Figure(
     "Accuracy against head dimension, d = 50, H = 11, N = 200",
     Experiment(
         "dana2025.fig6",
-        narrow_cells(200, 50, 11, (1, *range(5, 51, 5)), DIM200),
+        narrow_cells(200, 50, 11, (1, *range(5, 51, 5)), VOCAB_200),
         repeats=5,
         quick=Quick(every=3, repeats=1),
         note="At k = d there is nothing to compress: the last point of `shared` is a per-head model.",
     ),
     "head dimension k",
     ("linear", "power", "quadratic"),
-    (*power_of_k("linear", 0.9, 1.1), bounds_met()),
+    (*power_of_k("linear", 0.9, 1.1), ABOVE_BOUND),
 )
 
 FIGURE9 = Figure(
@@ -76,7 +81,7 @@ FIGURE9 = Figure(
     "Accuracy against head dimension, d = 10, H = 21, three layers, N = 70",
     Experiment(
         "dana2025.fig9",
-        narrow_cells(70, 10, 21, range(1, 11), DEEP, layers=3),
+        narrow_cells(70, 10, 21, range(1, 11), THREE_LAYERS, layers=3),
         repeats=5,
         quick=Quick(("shared",), every=3, repeats=1),
         note="Three layers as in the released code; the text says five.",

@@ -7,21 +7,15 @@ from typing import Literal
 
 from rote.models.attention_only import AttentionOnly
 from rote.papers.dana2025 import released
-from rote.papers.dana2025.claims import (
-    bounds_met,
-    exponent_claim,
-    matches_released,
-    per_association,
-    undecided,
-)
-from rote.papers.findings import Findings
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training, Verdict, Weighting
+from rote.papers.dana2025.claims import ABOVE_BOUND, FASTER_THAN_BOUND, LINEAR_IN_HEADS, released_values
+from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training
+from rote.papers.rules import SlopePerHeadDim
 
 Variant = Literal["per-head", "shared"]
 
-DIM200 = Training(batches=64, batch=1024)
+VOCAB_200 = Training(batches=64, batch=1024)
 """Training at vocab 200."""
-DEEP = Training(batches=128, batch=512, peak=2.5e-3, final=2.5e-3)
+THREE_LAYERS = Training(batches=128, batch=512, peak=2.5e-3, final=2.5e-3)
 """Training of three layers."""
 
 
@@ -59,39 +53,6 @@ def square_cells(
     )
 
 
-LINEAR = exponent_claim("linear-in-heads", "At fixed d = k accuracy grows linearly in the number of heads", 0.9, 1.1)
-
-
-def _faster_than_promised(found: Findings, weighting: Weighting) -> Verdict:
-    ratios = {}
-    for one in found.series:
-        fit = found.fit(weighting, "linear", one.name)
-        spec = one.places[0].cell.spec if one.places[0].cell is not None else None
-        if fit is None or spec is None:
-            continue
-        scale = per_association(one.places[0]) / spec.head_dim
-        low, high = fit.hull("b")
-        ratios[one.name] = {"per_head_and_k": fit.values["b"] * scale, "interval": (low * scale, high * scale)}
-    if not ratios:
-        return undecided("no series has enough points below saturation")
-    values = [item["per_head_and_k"] for item in ratios.values()]
-    above = sum(item["interval"][0] > 1 for item in ratios.values())
-    below = sum(item["interval"][1] < 1 for item in ratios.values())
-    why = (
-        f"each head adds {min(values):.1f} k to {max(values):.1f} k associations (the theorem promises k); above k in "
-        f"{above} of {len(ratios)} series"
-    )
-    outcome = "holds" if above == len(ratios) else "does not" if below >= 0.5 * len(ratios) else "undecided"
-    return Verdict(outcome, why, ratios)
-
-
-FASTER = Claim(
-    "faster-than-bound",
-    "Memory grows in H faster than the k associations a head that Theorem 1 promises",
-    "the slope in associations, T slope / (1 - 1/N), has an interval above k in every series",
-    _faster_than_promised,
-)
-
 EXPERIMENT1 = Experiment(
     "dana2025.fig1a",
     square_cells(
@@ -114,23 +75,8 @@ FIGURE1A = Figure(
     EXPERIMENT1,
     "heads H",
     ("linear", "power"),
-    (LINEAR, FASTER, bounds_met(), matches_released()),
+    (LINEAR_IN_HEADS, FASTER_THAN_BOUND, ABOVE_BOUND, released_values()),
 )
-
-
-def _flat_slope(found: Findings, weighting: Weighting) -> Verdict:
-    fit = found.fit(weighting, "linear", found.series[0].name)
-    if fit is None:
-        return undecided("too few points below saturation for a line")
-    scale = per_association(found.series[0].places[0]) / 2
-    slope, (low, high) = fit.values["b"] * scale, fit.hull("b")
-    ends = (low * scale, high * scale)
-    why = f"{slope:.2f} associations per unit of H k ({ends[0]:.2f} to {ends[1]:.2f})"
-    if 1.2 <= slope <= 1.8:
-        return Verdict("holds", why, {"slope": slope, "interval": ends})
-    return Verdict(
-        "does not" if ends[0] > 1.8 or ends[1] < 1.2 else "undecided", why, {"slope": slope, "interval": ends}
-    )
 
 
 FIGURE4 = Figure(
@@ -152,11 +98,10 @@ FIGURE4 = Figure(
         Claim(
             "slope-at-dim-2",
             "At d = 2 memory grows as about 1.3 H k (released figure) to 1.7 H k (text)",
-            "the slope in associations over k lies in [1.2, 1.8]; refuted when its interval lies outside",
-            _flat_slope,
+            SlopePerHeadDim(1.2, 1.8),
         ),
-        bounds_met(),
-        matches_released(each_within=0.08),
+        ABOVE_BOUND,
+        released_values(each_within=0.08),
     ),
 )
 
@@ -165,13 +110,13 @@ FIGURE5 = Figure(
     "Accuracy against heads, d = k, N = 200",
     Experiment(
         "dana2025.fig5",
-        square_cells(200, (40, 50, 60), range(1, 12, 2), DIM200, {}),
+        square_cells(200, (40, 50, 60), range(1, 12, 2), VOCAB_200, {}),
         repeats=5,
         quick=Quick(("d = 40",), every=2, repeats=1),
     ),
     "heads H",
     ("linear", "power"),
-    (LINEAR, FASTER, bounds_met()),
+    (LINEAR_IN_HEADS, FASTER_THAN_BOUND, ABOVE_BOUND),
 )
 
 FIGURE8 = Figure(
@@ -179,7 +124,7 @@ FIGURE8 = Figure(
     "Accuracy against heads, d = k, three layers, N = 70",
     Experiment(
         "dana2025.fig8",
-        square_cells(70, (7, 10, 13), range(1, 22, 4), DEEP, {}, layers=3),
+        square_cells(70, (7, 10, 13), range(1, 22, 4), THREE_LAYERS, {}, layers=3),
         repeats=5,
         quick=Quick(("d = 7",), every=2, repeats=1),
         note="Three layers as in the released code; the text says five. The fast protocol bends growth in H here: "
@@ -187,5 +132,5 @@ FIGURE8 = Figure(
     ),
     "heads H (in each layer)",
     ("linear", "power"),
-    (LINEAR,),
+    (LINEAR_IN_HEADS,),
 )

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
 from rote.models.mlp_transformer import MlpTransformer
-from rote.papers.dana2025.claims import undecided
-from rote.papers.dana2025.heads import DEEP, DIM200, attention
-from rote.papers.findings import Findings
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training, Verdict, Weighting
+from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, attention
+from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training
+from rote.papers.rules import MlpBetterAtEqualSize, SameAtEqualSize
 
 WIDE = Training(batches=256, batch=1024)
 
@@ -45,59 +42,16 @@ def _cells(
     return tuple(cells)
 
 
-def _gaps(found: Findings, weighting: Weighting) -> list[tuple[float, float, float]]:
-    """(MLP minus attention, spread of the MLP's seeds, spread of attention's), below saturation, place by place."""
-    gaps = []
-    for one in found.series:
-        other = found.named(one.name.replace("attention", "MLP"))
-        if other is None or other is one:
-            continue
-        for left, right in zip(one.places, other.places, strict=True):
-            a, m = left.mean(weighting), right.mean(weighting)
-            if a is not None and m is not None and min(a, m) < 0.95:
-                gaps.append((m - a, right.spread(weighting) or 0.0, left.spread(weighting) or 0.0))
-    return gaps
-
-
-def _same(found: Findings, weighting: Weighting) -> Verdict:
-    gaps = _gaps(found, weighting)
-    if not gaps:
-        return undecided("no pair of cells to compare")
-    values = np.array([gap for gap, _, _ in gaps])
-    numbers = {"mean_gap": float(values.mean()), "largest_gap": float(np.abs(values).max()), "pairs": len(gaps)}
-    most = np.abs(values).max()
-    why = f"MLP minus attention {values.mean():+.3f} on average, largest |gap| {most:.3f}, {len(gaps)} pairs"
-    close = float(np.abs(values).mean())
-    return Verdict("holds" if close <= 0.02 else "does not", why, numbers)
-
-
-def _better(found: Findings, weighting: Weighting) -> Verdict:
-    gaps = _gaps(found, weighting)
-    if len(gaps) < 4:
-        return undecided("too few pairs of cells to compare")
-    above = sum(gap > 0 for gap, _, _ in gaps)
-    spreads = [float(np.mean([pair[place] for pair in gaps])) for place in (1, 2)]
-    why = (
-        f"MLP higher in {above} of {len(gaps)} pairs; spread over seeds {spreads[0]:.4f} (MLP) against "
-        f"{spreads[1]:.4f} (attention)"
-    )
-    numbers = {"higher": above, "pairs": len(gaps), "mlp_spread": spreads[0], "attention_spread": spreads[1]}
-    share = above / len(gaps)
-    return Verdict("holds" if share >= 0.75 else "does not" if share <= 0.25 else "undecided", why, numbers)
-
-
 CLAIMS = (
     Claim(
         "same-per-parameter",
         "Attention heads and an MLP memorize alike at the same number of parameters",
-        "mean |gap| between cells of equal size is at most .02, full cells aside",
-        _same,
+        SameAtEqualSize(),
     ),
     Claim(
         "mlp-better",
         "The MLP memorizes more per parameter (and its seeds scatter more)",
-        "the MLP is higher in three quarters of the pairs; refuted when lower in three quarters",
-        _better,
+        MlpBetterAtEqualSize(),
     ),
 )
 
@@ -119,7 +73,7 @@ FIGURE7 = Figure(
     "Accuracy against parameters, attention and MLP, N = 200",
     Experiment(
         "dana2025.fig5",
-        _cells(200, (40, 50, 60), range(1, 12, 2), DIM200, replace(DIM200, final=1e-4)),
+        _cells(200, (40, 50, 60), range(1, 12, 2), VOCAB_200, replace(VOCAB_200, final=1e-4)),
         repeats=5,
         quick=Quick(("attention, d = 40", "MLP, d = 40"), every=2, repeats=1),
     ),
@@ -132,7 +86,7 @@ FIGURE10 = Figure(
     "Accuracy against parameters, attention and MLP, three layers, N = 70",
     Experiment(
         "dana2025.fig8",
-        _cells(70, (7, 10, 13), range(1, 22, 4), DEEP, DEEP, layers=3),
+        _cells(70, (7, 10, 13), range(1, 22, 4), THREE_LAYERS, THREE_LAYERS, layers=3),
         repeats=5,
         quick=Quick(("attention, d = 7", "MLP, d = 7"), every=2, repeats=1),
         note="Three layers as in the released code; the text says five.",

@@ -1,0 +1,54 @@
+"""Bietti et al. 2023 (NeurIPS): a matrix remembers by a sum of outer products, W = sum_i u_{g(i)} e_i^T.
+
+u_j . W e_i is 1 for the right answer plus noise: (e_i . e_i')-sized where another key has answer j (standard deviation
+1/sqrt(d) each) and 1/d-sized for every other pair. With T facts over M answers the noise has variance
+T/(M d) + T/d^2, against the square of the 1 that must exceed the largest of N such noises. Hence about d facts an
+answer when answers are few, and about d^2 over a logarithm in all when every fact has its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.parts.random_memory import random_memory
+from rote.tasks import AssociationTask
+
+
+def build(request: Request) -> Draft:
+    """Write every fact once, in one pass; nothing is solved for."""
+    memory = random_memory(request, request.dim or dim_for(request))
+    measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task, memory.dim)}
+    # The bound is an order of magnitude: it promises no number of facts.
+    return Draft(memory.model(memory.outer_products()), "bietti2023.outer_product", None, measured)
+
+
+def noise_std(task: AssociationTask, dim: int) -> float:
+    """Expected size of the noise on a wrong answer's logit, in units of the right answer's signal."""
+    shape = task.shape
+    return math.sqrt(shape.associations / (shape.answers * dim) + shape.associations / dim**2)
+
+
+def dim_for(request: Request) -> int:
+    """Smallest power of two at which the largest of T N noises is expected below the signal of 1.
+
+    Right and wrong answers both carry noise, so their difference has twice its variance.
+    """
+    shape = request.task.shape  # pyright: ignore[reportAttributeAccessIssue]
+    worst = math.sqrt(4 * math.log(max(2, shape.associations * shape.vocab)))
+    dim = 4
+    while worst * noise_std(request.task, dim) > 1:  # pyright: ignore[reportArgumentType]
+        dim *= 2
+    return dim
+
+
+register(
+    Construction(
+        id="bietti2023",
+        summary="outer products of random embeddings in a linear memory: no solve, most facts held",
+        source="Bietti et al. 2023",
+        tasks=(AssociationTask,),
+        build=build,
+        exact=False,
+    )
+)

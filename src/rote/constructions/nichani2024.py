@@ -1,0 +1,166 @@
+"""Nichani, Lee and Bietti 2024: a trained linear memory holds about d^2 facts up to logarithms; Giorlandino et al. 2026
+give the constant, T = d^2/(2 ln T) as T grows.
+
+Embeddings stay random; only W is fitted, by cross-entropy. That is convex in W, so L-BFGS either finds a W that holds
+every fact or converges to a proof that there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from scipy.optimize import minimize
+from torch import Tensor
+
+from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.parts.random_memory import RandomMemory, random_memory
+from rote.errors import CheckFailed
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask
+
+WORKING_FLOATS = 2**23
+"""Logits held at once: 64 MiB in float64."""
+CHECK_EVERY = 5
+"""Steps between two looks at the margins, which cost as much as a step."""
+GROWTH = 1.25
+"""Factor by which a dim that is not given grows when it does not hold every fact."""
+GROWN_ENOUGH = 2
+"""Up from T dimensions the keys' vectors are independent and any answers can be read, so twice that never fails."""
+SAFE_MARGIN = 2**12
+"""Margin at which to stop, in units of the saved dtype's rounding of the largest logit."""
+
+
+class TrainedOptions(Options):
+    """Settings of `nichani2024.trained`."""
+
+    steps: Annotated[int, Field(ge=1)] = 3000
+    """L-BFGS steps at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedMemory:
+    """A fitted W and how the fit ended."""
+
+    memory: Float[Tensor, "dim dim"]
+    steps: int
+    loss: float
+    """Mean cross-entropy in nats."""
+    held: int
+
+
+def build(request: Request) -> Draft:
+    """Fit W to all facts. A dim that is given and too small is an error; one that is not given grows until it holds."""
+    shape = request.task.shape  # pyright: ignore[reportAttributeAccessIssue]
+    facts, tried = shape.associations, []
+    dim = request.dim or dim_for(facts, shape.answers)
+    while True:
+        memory = random_memory(request, dim)
+        fitted = train(memory, request.options.steps, request.progress)
+        tried.append(dim)
+        if fitted.held == facts:
+            break
+        if request.dim is not None or dim > GROWN_ENOUGH * facts:
+            raise CheckFailed(_missed(memory, fitted, request.dim is not None))
+        dim = math.ceil(dim * GROWTH)
+    measured = {"steps": fitted.steps, "cross_entropy": fitted.loss, "dims_tried": tried}
+    # The capacity is that of facts with an answer each: fewer answers than dimensions leave rows of W unused.
+    promised = capacity(dim) if shape.answers > dim else None
+    return Draft(memory.model(fitted.memory), "nichani2024.linear_memory", promised, measured)
+
+
+def _missed(memory: RandomMemory, fitted: TrainedMemory, given: bool) -> str:
+    facts, answers = memory.task.facts, memory.task.shape.answers
+    remedy = "leave --dim out to have it found, raise it" if given else "this should not happen with so many dimensions"
+    return (
+        f"nichani2024.trained: {facts - fitted.held} of {facts} facts are missed at dim {memory.dim} after "
+        f"{fitted.steps} steps (cross-entropy {fitted.loss:.3g}). d^2/(2 ln T) is {capacity(memory.dim)} there, for "
+        f"facts with an answer each; {answers} answers use {min(answers - 1, memory.dim)} of {memory.dim} rows of W. "
+        f"The fit is convex: {remedy}, or raise --steps if it stopped at the limit"
+    )
+
+
+def capacity(dim: int) -> int:
+    """Largest T with 2 T ln T <= d^2."""
+    low, high = 1, dim**2 + 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if 2 * middle * math.log(middle) <= dim**2 else (low, middle)
+    return low
+
+
+def dim_for(facts: int, answers: int) -> int:
+    """Where the search for a dim starts: the smallest d with d^2 >= 2 T ln T that also gives M answers enough rows.
+
+    M answers in d dimensions are M - 1 free vectors, which tell apart about 2 d (M - 1)/log2 M facts: exact for two
+    answers (Cover 1965), and beyond them a rule of two bits a number. Two dimensions at least: logits along one line
+    have two maxima.
+    """
+    whole = math.sqrt(2 * facts * math.log(max(2, facts)))
+    few = facts * math.log2(answers) / (2 * (answers - 1)) if answers > 1 else 0
+    return max(2, math.ceil(whole), math.ceil(few))
+
+
+def train(memory: RandomMemory, steps: int, progress: Progress = SILENT) -> TrainedMemory:
+    """Minimise the cross-entropy of W from the outer products on, until every margin survives rounding."""
+    dim, facts = memory.dim, memory.task.facts
+    rows = max(1, WORKING_FLOATS // len(memory.unembed))
+    rounding = SAFE_MARGIN * torch.finfo(memory.dtype).eps
+
+    def parts(W: Tensor):
+        for start in range(0, facts, rows):
+            some = slice(start, min(start + rows, facts))
+            yield some, memory.inputs[some] @ W.T @ memory.unembed.T, memory.answers[some, None]
+
+    def loss(flat) -> tuple[float, object]:
+        total, gradient = 0.0, torch.zeros(dim, dim, dtype=torch.float64)
+        for some, logits, answers in parts(torch.from_numpy(flat).view(dim, dim)):
+            total += float((logits.logsumexp(1) - logits.gather(1, answers)[:, 0]).sum())
+            off = logits.softmax(1)
+            off.scatter_add_(1, answers, torch.full_like(answers, -1, dtype=torch.float64))
+            gradient += memory.unembed.T @ (off.T @ memory.inputs[some])
+        return total, gradient.view(-1).numpy()
+
+    def margins(flat) -> tuple[int, bool]:
+        """Facts held, and whether all are held safely."""
+        held, smallest, largest = 0, math.inf, 0.0
+        for _, logits, answers in parts(torch.from_numpy(flat).view(dim, dim)):
+            own = logits.gather(1, answers)[:, 0]
+            largest = max(largest, float(logits.abs().max()))
+            margin = own - logits.scatter(1, answers, -math.inf).amax(1)
+            held += int((margin > 0).sum())
+            smallest = min(smallest, float(margin.min()))
+        return held, smallest > rounding * largest
+
+    taken = 0
+    with progress.stage("training a linear memory", steps) as stage:
+
+        def after_step(flat) -> None:
+            nonlocal taken
+            taken += 1
+            stage.advance()
+            if taken % CHECK_EVERY == 0 and margins(flat)[1]:
+                raise StopIteration
+
+        # Four times the outer products: logits of a few nats, where cross-entropy has slope.
+        start = 4 * memory.outer_products().reshape(-1).numpy()
+        limits = {"maxiter": steps, "maxfun": 20 * steps, "maxcor": 20, "ftol": 1e-13, "gtol": 1e-7}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=after_step, options=limits)
+    W = torch.from_numpy(found.x).view(dim, dim).clone()
+    return TrainedMemory(W, taken, float(found.fun) / facts, margins(found.x)[0])
+
+
+register(
+    Construction(
+        id="nichani2024.trained",
+        summary="linear memory whose matrix is trained: about d^2/(2 ln T) facts, convex",
+        source="Nichani, Lee, Bietti 2024; Giorlandino et al. 2026",
+        tasks=(AssociationTask,),
+        build=build,
+        options=TrainedOptions,
+    )
+)

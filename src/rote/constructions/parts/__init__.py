@@ -1,0 +1,1 @@
+"""What constructions of several papers share."""

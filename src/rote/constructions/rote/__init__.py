@@ -1,0 +1,3 @@
+"""Constructions of our own."""
+
+from rote.constructions.rote import readout as readout

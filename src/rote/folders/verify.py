@@ -1,0 +1,93 @@
+"""Verification: a certificate made again from the tensors and the facts, trusting nothing else in the folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rote.errors import InputError
+from rote.folders.folder import CERTIFICATE, Folder
+from rote.measure.certificate import Examination, examine
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask, Task
+
+TOLERANCE = 1e-3
+"""Relative difference allowed in real numbers: another machine may sum in another order. Counts must agree exactly."""
+
+CLAIMS = ("meets", "promised", "measured")
+"""What a certificate says of its making, which tensors and facts alone cannot show."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement of the certificate, beside what was found."""
+
+    name: str
+    stated: object
+    found: object
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks, and the rows of the facts that the model does not hold."""
+
+    checks: list[Check]
+    missed: np.ndarray
+
+    @property
+    def holds(self) -> bool:
+        return all(check.holds for check in self.checks)
+
+
+def verify(folder: Folder, task: Task, progress: Progress = SILENT) -> Verification:
+    """Check every measured statement of the folder's certificate against the tensors and these facts."""
+    if folder.certificate is None:
+        raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
+    findings = _examine_known(folder, task, progress)
+    stated, found = folder.certificate.model_dump(), findings.certificate.model_dump()
+    checks = [
+        Check(name, stated[name], found[name], _same(stated[name], found[name])) for name in found if name not in CLAIMS
+    ]
+    formula = folder.model.spec.parameters()
+    checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
+    # A claim cannot be checked against the tensors, but it can contradict what is checked.
+    promised = folder.certificate.promised
+    if promised is not None and folder.certificate.complete:
+        checks.append(
+            Check("promise met", promised, found["recalled"], found["recalled"] >= min(promised, found["recallable"]))
+        )
+    return Verification(checks, findings.missed)
+
+
+def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examination:
+    """Like `examine`, but a fact with a token the model has never heard of is a miss, not bad input."""
+    vocabulary = folder.model.vocabulary
+    if not isinstance(task, AssociationTask) or vocabulary is None:
+        return examine(folder.model, task, progress=progress)
+    foreign = np.array([token not in vocabulary.index for token in task.vocabulary.tokens])
+    unknown = foreign[task.contexts].any(1) | foreign[task.answers]
+    if not unknown.any():
+        return examine(folder.model, task, progress=progress)
+    if unknown.all():
+        raise InputError(
+            f"{folder.path}: none of these facts are in the model's words; "
+            "are they the facts it was built from, read the same way?"
+        )
+    known = np.flatnonzero(~unknown)
+    findings = examine(folder.model, task.take(known), progress=progress)
+    certificate = findings.certificate.model_copy(
+        update={
+            "facts_fingerprint": task.fingerprint,
+            "facts": task.facts,
+            "recallable": round(task.ceiling * task.facts),
+        }
+    )
+    return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))
+
+
+def _same(stated: object, found: object) -> bool:
+    if isinstance(stated, float) and isinstance(found, float):
+        return bool(np.isclose(stated, found, rtol=TOLERANCE, atol=1e-12, equal_nan=True))
+    return stated == found

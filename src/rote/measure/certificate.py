@@ -1,0 +1,111 @@
+"""Certificates: what a model holds, measured on every fact in the dtype that is saved.
+
+A certificate is a claim. `rote.folders.verify` makes it again from the tensors and the facts and compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from rote.measure.divergence import divergence
+from rote.measure.error import error
+from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.recall import recall
+from rote.models.model import Model
+from rote.progress import SILENT, Progress
+from rote.tasks import DistributionTask, Task, VectorTask
+
+
+class Certificate(BaseModel):
+    """The claim. Everything above `meets` is seen by running the model; the rest says how it was made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    facts_fingerprint: str
+    weights_fingerprint: str
+    architecture: str
+    dtype: str
+    parameters: int
+    facts: int
+    recalled: int
+    """Facts the model recalls."""
+    recallable: int
+    """Facts any model could recall: fewer than `facts` when keys contradict each other."""
+    min_margin: float | None = None
+    """Smallest margin between an answer's logit and the next best (association tasks and labels)."""
+    bits: float | None = None
+    divergence: float | None = None
+    """Expected KL divergence in nats (distribution tasks)."""
+    largest_error: float | None = None
+    """Largest relative error (vector tasks with real targets)."""
+    meets: str | None = None
+    """Id of the result whose promise the construction keeps."""
+    promised: int | None = None
+    """Associations that result promises for this specification."""
+    measured: dict[str, Any] = {}
+    """What the construction measured on the way: condition numbers, redraws, the method chosen."""
+
+    @property
+    def missed(self) -> int:
+        return self.facts - self.recalled
+
+    @property
+    def bits_per_parameter(self) -> float | None:
+        return None if self.bits is None else self.bits / self.parameters
+
+    @property
+    def complete(self) -> bool:
+        return self.recalled >= self.recallable
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A certificate together with the rows that are missed."""
+
+    certificate: Certificate
+    missed: np.ndarray
+
+
+def examine(
+    model: Model,
+    task: Task,
+    meets: str | None = None,
+    promised: int | None = None,
+    measured: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> Examination:
+    """Run the model on every fact and state what it holds."""
+    if isinstance(task, VectorTask) and task.targets is not None:
+        off = error(model, task, progress)
+        seen: dict[str, Any] = {
+            "recalled": off.recalled, "recallable": task.facts, "largest_error": off.largest,
+        }  # fmt: skip
+        missed = off.missed
+    else:
+        held = recall(model, task, progress)
+        seen = {
+            "recalled": held.recalled,
+            "recallable": held.recallable,
+            "min_margin": held.min_margin,
+            "bits": held.bits,
+        }
+        missed = held.missed
+        if isinstance(task, DistributionTask):
+            seen["divergence"] = divergence(model, task, progress).expected
+    certificate = Certificate(
+        facts_fingerprint=task.fingerprint,
+        weights_fingerprint=weights_fingerprint(model.weights),
+        architecture=model.spec.architecture,
+        dtype=model.dtype_name,
+        parameters=model.parameters,
+        facts=task.facts,
+        meets=meets,
+        promised=promised,
+        measured=measured or {},
+        **seen,
+    )
+    return Examination(certificate, missed)

@@ -1,0 +1,124 @@
+"""The search for the densest memory: its candidates, what it says of them, and that it resumes."""
+
+import math
+
+import pytest
+
+from rote.errors import InputError
+from rote.experiments.densest import densest, protocol_of
+from rote.experiments.densest_candidates import LOADS, candidates, load_of, vocab_of_load
+from rote.experiments.ledger import Ledger
+from rote.measure.bits import bits_memorized
+from rote.measure.recall import recall
+from rote.measure.softmax_code import softmax_code
+from rote.models.attention_only import AttentionOnly
+from rote.tasks.generators import random_associations
+from rote.training.train import train
+
+SMALL = {"vocabs": [10, 12], "dims": [4], "head_dims": [1, 2, 4], "rounds": [60, 150], "seeds": 2, "workers": 1}
+
+
+def test_candidates_use_up_the_budget_and_hold_k_equal_d():
+    shapes = candidates(2000)
+    assert len({spec.vocab for spec in shapes}) == len(LOADS)
+    for spec in shapes:
+        one_head = 4 * spec.dim * spec.head_dim
+        assert 2000 - one_head < spec.parameters() <= 2000
+        assert 1.9 < load_of(spec) < 3.6 * 2000 / spec.parameters() + 0.2
+    dims = {spec.dim for spec in shapes}
+    assert {spec.dim for spec in shapes if spec.dim == spec.head_dim} >= {dim for dim in dims if dim <= 10}
+
+
+@pytest.mark.parametrize("load", [0.5, 2.4, 3.6])
+@pytest.mark.parametrize("parameters", [500, 4400, 100_000])
+def test_vocabulary_of_a_load_is_the_nearest(load, parameters):
+    def miss(vocab):
+        return abs(vocab**2 * math.log2(vocab) - load * parameters)
+
+    vocab = vocab_of_load(load, parameters)
+    assert miss(vocab) <= min(miss(vocab - 1), miss(vocab + 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"parameters": 0}, "parameters: 0"),
+        ({"parameters": 100, "vocabs": [50]}, "pay for no shape"),
+        ({"parameters": 2000, "vocabs": [1]}, "vocabs: 1"),
+        ({"parameters": 2000, "dims": [0], "head_dims": [-1]}, "head_dims: -1"),
+        ({"parameters": 2000, "context": 1}, "context: 1"),
+        ({"parameters": 2000, "rounds": [300, 100]}, "rounds: \\[300, 100\\]"),
+        ({"parameters": 2000, "rounds": []}, "rounds: \\[\\]"),
+        ({"parameters": 2000, "seeds": 0}, "seeds: 0"),
+        ({"parameters": 2000, "keep": 0.0}, "keep: 0.0"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, named):
+    with pytest.raises(InputError, match=named):
+        densest(**arguments)
+
+
+def test_a_shape_holds_what_its_models_hold():
+    found = densest(400, **SMALL)
+    first, last = found.rounds
+    assert len(first) == 6
+    assert 3 <= len(last) <= 4
+    assert found.trained == len(first) + 2 * len(last)
+    held = found.best
+    assert held is not None
+    assert held.code == max(one.code for one in found.rounds[-1])
+    code, answers = [], []
+    for seed in range(2):
+        task = random_associations(held.spec.vocab, 2, seed=seed)
+        (trained,) = train(task, held.spec, [seed], protocol_of(held.spec, 150, "code"), workers=1)
+        recalled = recall(trained.model, task).recalled
+        code.append(softmax_code(trained.model, task).bits_per_parameter)
+        answers.append(bits_memorized(task.entropy_bits, 100 if task.vocab == 10 else 144, recalled, task.vocab))
+    assert held.code == pytest.approx(sum(code) / 2)
+    assert held.answers == pytest.approx(sum(answers) / 2 / held.spec.parameters())
+    assert 0 < held.answers <= held.full
+
+
+def test_a_search_resumes_and_shares_its_trials(tmp_path):
+    whole = densest(400, **SMALL)
+    first = densest(400, **{**SMALL, "rounds": [60], "seeds": 1}, folder=tmp_path)
+    assert first.trained == 6
+    resumed = densest(400, **SMALL, folder=tmp_path)
+    assert resumed.trained == 2 * len(whole.rounds[-1])
+    again = densest(400, **SMALL, folder=tmp_path)
+    assert again.trained == 0
+    assert len(Ledger.read(tmp_path)[1]) == whole.trained
+
+    def told(found):
+        return [[{**held.summary(), "seconds": 0} for held in one] for one in found.rounds]
+
+    assert told(whole) == told(resumed) == told(again)
+
+
+def test_by_recall_only_whole_tables_win():
+    found = densest(330, vocabs=[6, 9], dims=[5], head_dims=[1, 2], rounds=[300], seeds=1, by="recall", workers=1)
+    assert found.best is not None
+    assert found.best.complete == 1
+    assert found.best.accuracy == 1
+    assert found.best.answers == pytest.approx(found.best.full)
+    impossible = densest(60, vocabs=[9], dims=[2], head_dims=[1, 2], rounds=[20], seeds=1, by="recall", workers=1)
+    assert impossible.best is None
+
+
+def test_the_best_shape_with_k_equal_d_stays_to_the_end():
+    found = densest(
+        700, vocabs=[14], dims=[5, 6], head_dims=[1, 2, 3, 5, 6], rounds=[20, 40], keep=0.01, seeds=1, workers=1
+    )
+    square = found.square
+    assert square is not None
+    first = [held for held in found.rounds[0] if held.spec.dim == held.spec.head_dim]
+    assert square.spec == first[0].spec
+    assert 3 <= len(found.rounds[-1]) <= 4
+
+
+def test_protocols_differ_in_focus_alone():
+    spec = AttentionOnly(vocab=20, context=2, dim=5, head_dim=2, heads=9)
+    code, answers = (protocol_of(spec, 500, by) for by in ("code", "recall"))
+    assert code.focus == 0 < answers.focus
+    assert code.changed(focus=answers.focus) == answers
+    assert protocol_of(spec, 500, "code", peak=0.01).peak == 0.01

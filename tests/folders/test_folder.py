@@ -1,0 +1,145 @@
+"""Model folders: complete or absent, read back identical, refused when anything is missing or is a pickle."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+import safetensors.torch
+import torch
+
+from rote.errors import InputError
+from rote.folders import folder as folder_module
+from rote.folders import read_folder, write_folder
+from rote.tasks import Origin
+
+
+def test_read_back_is_identical(folder, model, task):
+    read = read_folder(folder)
+    assert read.model.spec == model.spec
+    assert read.model.vocabulary == model.vocabulary
+    assert all(torch.equal(read.model.weights[name], tensor) for name, tensor in model.weights.items())
+    assert torch.equal(read.model.logits(task.contexts), model.logits(task.contexts))
+    assert read.certificate is not None
+    assert read.certificate.recalled == task.facts
+
+
+def test_folder_holds_four_files_and_no_pickle(folder):
+    assert sorted(item.name for item in folder.iterdir()) == [
+        "certificate.json", "config.json", "model.safetensors", "vocab.json",
+    ]  # fmt: skip
+    config = json.loads((folder / "config.json").read_text())
+    assert {"format", "spec", "dtype", "facts", "provenance", "versions"} == set(config)
+
+
+def test_existing_folder_is_kept_unless_forced(folder, model):
+    with pytest.raises(InputError, match="--force"):
+        write_folder(folder, model, Origin(), {}, None)
+    write_folder(folder, model, Origin(), {"method": "again"}, None, overwrite=True)
+    assert read_folder(folder).provenance == {"method": "again"}
+    assert [item.name for item in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_folder_that_is_no_model_is_never_replaced(tmp_path, model):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
+    with pytest.raises(InputError, match="not a model folder"):
+        write_folder(tmp_path / "thesis", model, Origin(), {}, None, overwrite=True)
+    assert (tmp_path / "thesis" / "chapter.tex").exists()
+
+
+def test_interrupted_write_leaves_nothing(tmp_path, model, monkeypatch):
+    def break_off(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder_module.safetensors.torch, "save", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(tmp_path / "model", model, Origin(), {}, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupted_replacement_keeps_the_old_model(folder, model, monkeypatch):
+    def break_off(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(folder_module.safetensors.torch, "save", break_off)
+    with pytest.raises(OSError, match="disk full"):
+        write_folder(folder, model, Origin(), {}, None, overwrite=True)
+    assert read_folder(folder).provenance == {"method": "by definition"}
+    assert [item.name for item in folder.parent.iterdir()] == ["model"]
+
+
+def test_missing_tensor_is_named(folder):
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    del weights["layers.0.value"]
+    safetensors.torch.save_file(weights, folder / "model.safetensors")
+    with pytest.raises(InputError, match=r"'layers\.0\.value' is missing"):
+        read_folder(folder)
+
+
+def test_misshapen_and_foreign_tensors_are_all_named(folder):
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    weights["unembed"] = torch.zeros(3, 3)
+    weights["extra"] = torch.zeros(1)
+    safetensors.torch.save_file(weights, folder / "model.safetensors")
+    with pytest.raises(InputError, match=r"(?s)'unembed' has shape.*'extra' does not belong"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"not tensors at all", b"\xff" * 64])
+def test_unreadable_tensors(folder, content):
+    (folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read as safetensors"):
+        read_folder(folder)
+
+
+def test_truncated_tensors(folder):
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="cannot be read as safetensors"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("name", ["model.pt", "weights.whatever"])
+def test_a_pickle_is_refused_unread(tmp_path, name):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was loaded",))
+
+    (tmp_path / name).write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(InputError, match="pickle"):
+        read_folder(tmp_path / name)
+    torch.save({"weight": torch.zeros(2)}, tmp_path / "saved")
+    with pytest.raises(InputError, match="pickle"):
+        read_folder(tmp_path / "saved")
+
+
+def test_a_folder_with_a_pickle_says_so(tmp_path):
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(InputError, match=r"pytorch_model\.bin, a pickle"):
+        read_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.json", "{", "cannot be read as JSON"),
+        ("config.json", "[]", "format is not 1"),
+        ("config.json", '{"format": 1, "spec": {"architecture": "abacus"}}', "unknown architecture 'abacus'"),
+        ("config.json", '{"format": 1, "spec": 7}', "no specification"),
+        ("vocab.json", "[1, 2]", "list of tokens"),
+        ("vocab.json", '["a", "a"]', "appears twice"),
+        ("vocab.json", '["a"]', "the vocabulary has 1 tokens"),
+        ("certificate.json", '{"facts": "many"}', "not as rote writes it"),
+    ],
+)
+def test_damaged_text_files(folder, name, content, message):
+    (folder / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_folder(folder)
+
+
+def test_no_such_folder(tmp_path):
+    with pytest.raises(InputError, match="no such model folder"):
+        read_folder(tmp_path / "nowhere")
