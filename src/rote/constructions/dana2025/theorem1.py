@@ -23,6 +23,7 @@ from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask, Task
+from rote.theory.dana2025 import promised
 from rote.theory.sizes import theorem1_spec
 
 DENSE_FACTS = 2_500
@@ -111,7 +112,7 @@ def store(
             missed = len(recall(model, sample, request.progress).missed)
             if not missed:
                 measured = {"method": method, "redraws": redraw, **attempt.measured}
-                return Draft(model, bound, spec.promised, measured)
+                return Draft(model, bound, promised(spec), measured)
         tried.append({**attempt.measured, "missed": missed})
     raise CheckFailed(_not_met(task, spec, request, tried))
 

@@ -35,6 +35,7 @@ from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import DistributionTask
+from rote.theory.dana2025 import promised
 from rote.theory.sizes import theorem1_spec, widest_head
 
 CLOSE = 1e-6
@@ -123,7 +124,7 @@ def _build(request: Request) -> Draft:
         **measured,
         "seconds": {"encoder": round(fitted_after, 3), "all": round(time.perf_counter() - began, 3)},
     }
-    return Draft(model, "dana2025.theorem1_distributions", spec.promised, told)
+    return Draft(model, "dana2025.theorem1_distributions", promised(spec), told)
 
 
 def _attempt(

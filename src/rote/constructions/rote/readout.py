@@ -29,6 +29,7 @@ from rote.measure.streaming import stream_logits
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
+from rote.theory.dana2025 import promised
 from rote.theory.readout_sizes import estimate, readout_spec
 from rote.theory.sizes import task_rank
 
@@ -133,7 +134,7 @@ def build_readout(request: Request) -> Draft:
     for growth in range(1 + (request.options.growths if request.heads is None else 0)):
         model, fit, measured = _attempt(task, spec, request, generator)
         if fit.accepted:
-            told = {"growths": growth, "promised_by_theorem1": spec.promised, **measured}
+            told = {"growths": growth, "promised_by_theorem1": promised(spec), **measured}
             return Draft(model, "rote.readout", measured["estimate"], told)
         stored = recall(model, task).recalled
         failed = _failure(task, spec, request, stored, measured)
