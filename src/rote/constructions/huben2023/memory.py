@@ -34,7 +34,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import head_values, heads_output, layer_heads
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
-from rote.theory.sizes import huben_spec
+from rote.theory.huben2023 import huben_spec
 
 ID = "huben2023"
 FLAGS = 2
