@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rote.constructions.construction import CONSTRUCTIONS, Request, construction_named, parse_options
+from rote.constructions import CONSTRUCTIONS
+from rote.constructions.construction import Request, construction_named, parse_options
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import Certificate, examine
@@ -49,7 +50,7 @@ def build(
     construction = construction_named(method or DEFAULT_METHODS[type(task)])
     if not isinstance(task, construction.tasks):
         wanted = " or ".join(kind.__name__ for kind in construction.tasks)
-        others = ", ".join(sorted(item.id for item in CONSTRUCTIONS.values() if isinstance(task, item.tasks)))
+        others = ", ".join(sorted(other.id for other in CONSTRUCTIONS.values() if isinstance(task, other.tasks)))
         given = type(task).__name__
         raise InputError(f"{construction.id} stores a {wanted}, not a {given}; for a {given} there are {others}")
     if dtype is not None:
@@ -57,15 +58,16 @@ def build(
     parsed = parse_options(construction, options)
     with blas_threads():
         draft = construction.build(
-            Request(task, dim, head_dim, heads, dtype or construction.default_dtype, seed, parsed, progress)
+            Request(task, parsed, dim, head_dim, heads, dtype or construction.default_dtype, seed, progress)
         )
-    certificate = examine(draft.model, task, draft.meets, draft.promised, draft.measured, progress).certificate
+    meets = draft.meets or construction.meets
+    certificate = examine(draft.model, task, meets, draft.promised, draft.measured, progress).certificate
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
             f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.measured)}). "
-            "Try another --seed, a larger --dim, or --dtype float64"
+            "Try another seed, a larger dim, or dtype float64"
         )
     provenance = {
         "method": construction.id,
@@ -78,5 +80,5 @@ def build(
 
 def _numbers(measured: dict[str, Any]) -> str:
     """What was measured as single numbers, for a message."""
-    found = {name: value for name, value in measured.items() if isinstance(value, int | float)}
-    return "".join(f", {name.replace('_', ' ')} {value:.3g}" for name, value in found.items())
+    numbers = {name: value for name, value in measured.items() if isinstance(value, int | float)}
+    return "".join(f", {name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())

@@ -42,13 +42,9 @@ PAPERS: dict[str, Paper] = {
             "Network size and size of the weights in memorization with two-layers neural networks",
             "NeurIPS 2020",
         ),
-        Paper(
-            "cabannes2024", "Cabannes, Dohmatob, Bietti 2024", "Scaling Laws for Associative Memories", "ICLR 2024"
-        ),
+        Paper("cabannes2024", "Cabannes, Dohmatob, Bietti 2024", "Scaling Laws for Associative Memories", "ICLR 2024"),
         Paper("dana2024", "Dana 2024 (slides)", "Memorization in Attention-only Transformers", "talk, 13 June 2024"),
-        Paper(
-            "dana2025", "Dana, Pydi, Chevaleyre 2025", "Memorization in Attention-only Transformers", "AISTATS 2025"
-        ),
+        Paper("dana2025", "Dana, Pydi, Chevaleyre 2025", "Memorization in Attention-only Transformers", "AISTATS 2025"),
         Paper(
             "huben2023",
             "Huben, Morris 2023",
