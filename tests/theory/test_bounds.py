@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.theory import BOUNDS, RESULTS, Bound, bounds
+from rote.theory.dana2025 import promised
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.rote_rank import rank_of
 
@@ -69,7 +70,7 @@ def test_published_example():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "promised", "rank"),
+    ("sizes", "promise", "rank"),
     [
         ((5, 2, 10, 10, 2), 30, 15),
         ((5, 3, 12, 12, 8), 108, 53),
@@ -77,15 +78,15 @@ def test_published_example():
         ((4, 4, 8, 8, 20), 168, 124),
     ],
 )
-def test_counterexamples_to_lemma_2(sizes, promised, rank):
+def test_counterexamples_to_lemma_2(sizes, promise, rank):
     found = of(*sizes)
     theorem = found["dana2025.theorem1"]
     assert not theorem.applies
     assert theorem.associations is None
     assert "rote.rank" in theorem.reason
     assert (
-        AttentionOnly(**dict(zip(("vocab", "context", "dim", "head_dim", "heads"), sizes, strict=True))).promised
-        == promised
+        promised(AttentionOnly(**dict(zip(("vocab", "context", "dim", "head_dim", "heads"), sizes, strict=True))))
+        == promise
     )
     assert found["rote.rank"].associations == min(rank, sizes[0] ** sizes[1])
 

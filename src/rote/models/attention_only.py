@@ -60,11 +60,6 @@ class AttentionOnly(Spec):
         """Dimension the heads read and write: d, or k behind a shared compression."""
         return self.head_dim if self.compressed else self.dim
 
-    @property
-    def promised(self) -> int:
-        """p = Hk + d, what Theorem 1 promises one layer."""
-        return self.heads * self.head_dim + self.dim
-
     def refusals(self) -> list[str]:
         refused = []
         if self.context < 2:

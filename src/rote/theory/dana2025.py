@@ -7,38 +7,11 @@ distributions are in `dana2025_distributions`.
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound, contexts_up_to, not_one_layer
-from rote.theory.rote_rank import reach
+from rote.theory.bound import Refusal, Value, bound, contexts_up_to
+from rote.theory.dana2025_conditions import broken_condition
+from rote.theory.dana2025_conditions import promised as promised
 
 PAPER = "Dana, Pydi, Chevaleyre 2025"
-
-
-def broken_condition(spec: AttentionOnly) -> str | None:
-    """The first condition under which p = Hk + d is the rank of the features and that does not hold.
-
-    Lemma 2 needs k <= N + S - 2 (the paper does not say so) and k <= d; the skip connection's d needs d <= N, since
-    x_S takes only N values. `rote.rank` counts what remains when one of these fails.
-    """
-    other = not_one_layer(spec)
-    if other:
-        return other
-    limit = reach(spec.vocab, spec.context)
-    if spec.head_dim > limit:
-        return (
-            f"Lemma 2 needs head_dim <= vocab + context - 2 = {limit}, given {spec.head_dim}: attention outputs span "
-            "no more dimensions than that; see rote.rank"
-        )
-    if spec.head_dim > spec.dim:
-        return (
-            f"needs head_dim <= dim = {spec.dim}, given {spec.head_dim}: a head adds no more dimensions than it "
-            "reads; see rote.rank"
-        )
-    if spec.dim > spec.vocab:
-        return (
-            f"needs dim <= vocab = {spec.vocab}, given {spec.dim}: the skip connection takes one value per last "
-            "token; see rote.rank"
-        )
-    return None
 
 
 @bound("dana2025.theorem1", kind="lower", source=f"{PAPER}, Theorem 1", statement="T = Hk + d")
@@ -47,7 +20,7 @@ def theorem1(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, spec.parameters())
-    return Value(spec.promised, spec.parameters(), f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}")
+    return Value(promised(spec), spec.parameters(), f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}")
 
 
 @bound("dana2025.remark2", kind="lower", source=f"{PAPER}, Remark 2", statement="T = Hk + d with W_Q W_K of rank 1")
@@ -57,7 +30,7 @@ def remark2(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, thin.parameters())
-    return Value(spec.promised, thin.parameters(), "the same sizes with a query and a key vector per head")
+    return Value(promised(spec), thin.parameters(), "the same sizes with a query and a key vector per head")
 
 
 @bound(
@@ -75,7 +48,7 @@ def corollary1(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(f"with dim 2 and head_dim {flat.head_dim}: {broken}", flat.parameters())
     return Value(
-        flat.promised,
+        promised(flat),
         flat.parameters(),
         f"the same heads with dim 2 and head_dim {flat.head_dim}: {flat.heads} x {flat.head_dim} + 2; a head of "
         "dim 2 adds no more than 2, whatever its head_dim",
@@ -97,9 +70,9 @@ def corollary2(spec: AttentionOnly) -> Value | Refusal:
     if asked > 10**12:
         accuracy = f"1/N = {1 / spec.vocab:.3g}, p being next to nothing of N^S contexts"
     else:
-        share = min(1.0, spec.promised / asked)
+        share = min(1.0, promised(spec) / asked)
         accuracy = f"phi(p) = {1 / spec.vocab + (1 - 1 / spec.vocab) * share:.4g} over all {asked} contexts"
-    return Value(spec.promised, spec.parameters(), f"accuracy at least {accuracy}")
+    return Value(promised(spec), spec.parameters(), f"accuracy at least {accuracy}")
 
 
 @bound(

@@ -10,7 +10,8 @@ import math
 
 from rote.models.attention_only import AttentionOnly
 from rote.theory.bound import Refusal, Value, bound
-from rote.theory.dana2025 import PAPER, broken_condition
+from rote.theory.dana2025 import PAPER
+from rote.theory.dana2025_conditions import broken_condition, promised
 
 
 @bound(
@@ -41,7 +42,7 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(broken, spec.parameters())
     exact = "exactly" if spec.dim >= spec.vocab - 1 else "as closely as rank d allows"
-    return Value(spec.promised, spec.parameters(), f"distributions of {spec.promised} contexts are met {exact}")
+    return Value(promised(spec), spec.parameters(), f"distributions of {promised(spec)} contexts are met {exact}")
 
 
 @bound(
