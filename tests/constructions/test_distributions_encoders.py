@@ -224,9 +224,6 @@ def test_what_makes_no_sense_is_refused():
     task = task_of(truth, prior)
     with pytest.raises(InputError, match="vocab - 1 = 3"):
         draft("dana2025.proposition2", task, dim=2)
-    construction = construction_named("dana2025.f_ls")
-    with pytest.raises(InputError, match="no attention heads"):
-        construction.build(Request(task, construction.options(), heads=3))
     with pytest.raises(InputError, match="dim 2"):
         draft("dana2025.proposition3", task.likeliest(), dim=3)
 

@@ -112,7 +112,7 @@ def test_trained_gradient_is_that_of_the_loss():
     """The fit ends at a stationary point of the cross-entropy where no W holds every fact."""
     memory = random_memory(Request(one_to_one(60), Options(), dtype="float64"), 8)
     fitted = train(memory, 3000)
-    assert fitted.held < 60
+    assert fitted.recalled < 60
     W = fitted.memory.clone().requires_grad_()
     logits = memory.inputs @ W.T @ memory.unembed.T
     entropy = torch.nn.functional.cross_entropy(logits, memory.answers)
@@ -152,5 +152,5 @@ def test_contradictory_keys_get_their_commonest_answer(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_heads_are_refused(method):
-    with pytest.raises(InputError, match="no attention heads"):
+    with pytest.raises(InputError, match="heads 2: its models have no heads"):
         build(one_to_one(8), method, heads=2)

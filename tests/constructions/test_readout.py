@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from rote.constructions.build import build
 from rote.constructions.parts.random_attention.codes import answer_code
-from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout, whiten
-from rote.constructions.rote.readout import SAFETY, margin_and_noise
+from rote.constructions.parts.whitening import whiten
+from rote.constructions.rote.attempt import margin_and_noise
+from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout
+from rote.constructions.rote.readout import SAFETY
 from rote.errors import CheckFailed, InputError
 from rote.folders.folder import read_folder, write_folder
 from rote.measure.recall import recall

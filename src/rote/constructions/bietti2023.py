@@ -47,6 +47,7 @@ register(
         summary="outer products of random embeddings in a linear memory: no solve, most facts recalled",
         paper="bietti2023",
         meets="bietti2023.outer_product",
+        sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
         options=Options,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.construction import Request, construction_named, parse_options
+from rote.constructions.construction import Construction, Request, construction_named, parse_options
 from rote.constructions.parts.solvers.blas_threads import blas_threads
-from rote.errors import CheckFailed, InputError
+from rote.errors import CheckFailed, InputError, problems
 from rote.measure.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
@@ -55,6 +55,7 @@ def build(
         raise InputError(f"{construction.id} stores a {wanted}, not a {given}; for a {given} there are {others}")
     if dtype is not None:
         dtype_named(dtype)
+    _refuse_sizes(construction, {"dim": dim, "head_dim": head_dim, "heads": heads}, seed)
     parsed = parse_options(construction, options)
     with blas_threads():
         draft = construction.build(
@@ -76,6 +77,23 @@ def build(
         "options": parsed.model_dump(mode="json"),
     }
     return Built(draft.model, certificate, provenance)
+
+
+def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:
+    """Sizes that no model has, or that models of this construction do not have; all of them at once."""
+    refused = []
+    for name, size in given.items():
+        if size is None:
+            continue
+        if name not in construction.sizes:
+            known = f"it takes {' and '.join(construction.sizes)}" if construction.sizes else "it chooses its own sizes"
+            refused.append(f"{name} {size}: its models have no {name} to choose ({known}); leave {name} out")
+        elif size < 1:
+            refused.append(f"{name} {size}: a size is 1 or more; leave {name} out to have it chosen")
+    if seed < 0:
+        refused.append(f"seed {seed}: a seed is 0 or more")
+    if refused:
+        raise problems(construction.id, refused)
 
 
 def _numbers(measured: dict[str, Any]) -> str:

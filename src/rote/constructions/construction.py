@@ -29,6 +29,10 @@ else:
     Model = ForwardRef("rote.models.model.Model")
 
 
+SIZES = ("dim", "head_dim", "heads")
+"""Sizes of a model that a request may give."""
+
+
 class Options(BaseModel):
     """Settings of one construction beyond the common ones; each construction subclasses it."""
 
@@ -38,14 +42,16 @@ class Options(BaseModel):
 
 TaskT = TypeVar("TaskT", bound=Task)
 OptionsT = TypeVar("OptionsT", bound=Options)
+TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
+OptionsT_co = TypeVar("OptionsT_co", bound=Options, covariant=True)
 
 
 @dataclass(frozen=True)
-class Request(Generic[TaskT, OptionsT]):
+class Request(Generic[TaskT_co, OptionsT_co]):
     """What is to be built. Sizes that are absent are chosen by the construction."""
 
-    task: TaskT
-    options: OptionsT
+    task: TaskT_co
+    options: OptionsT_co
     dim: int | None = None
     head_dim: int | None = None
     heads: int | None = None
@@ -80,6 +86,8 @@ class Construction(Generic[TaskT, OptionsT]):
     options: type[OptionsT]
     passage: str = ""
     """Where in the paper it is, and what is not the paper's own."""
+    sizes: tuple[str, ...] = SIZES
+    """Which of dim, head_dim and heads its models have; giving another is an error."""
     meets: str | None = None
     """Id of the result whose promise it keeps."""
     unpromised: str | None = None

@@ -44,6 +44,7 @@ register(
         paper="cabannes2024",
         passage="closed form by rote",
         unpromised="the paper's laws are about other ways to write such a matrix",
+        sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
         options=LeastSquaresOptions,

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder_sizes import refuse_attention_sizes
 from rote.errors import InputError
 from rote.tasks import DistributionTask
 
@@ -24,7 +23,6 @@ def build(request: Request[DistributionTask, Proposition2Options]) -> Draft:
     from rote.constructions.dana2025.encoder import encoder_model, expected_divergence, truth_and_prior
     from rote.constructions.dana2025.exact_encoder import exact_encoder
 
-    refuse_attention_sizes(request)
     task = request.task
     dim = max(1, task.vocab - 1) if request.dim is None else request.dim
     if dim < task.vocab - 1:
@@ -45,6 +43,7 @@ register(
         paper="dana2025",
         passage="Proposition 2",
         meets="dana2025.proposition2",
+        sizes=("dim",),
         tasks=(DistributionTask,),
         build=build,
         options=Proposition2Options,

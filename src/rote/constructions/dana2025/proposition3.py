@@ -13,7 +13,6 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder_sizes import refuse_attention_sizes
 from rote.errors import InputError
 from rote.tasks import AssociationTask
 
@@ -30,7 +29,6 @@ def build(request: Request[AssociationTask, Proposition3Options]) -> Draft:
     from rote.constructions.dana2025.circle_encoder import circle_encoder
     from rote.constructions.dana2025.encoder import encoder_model
 
-    refuse_attention_sizes(request)
     if request.dim not in (None, 2):
         raise InputError(f"dim: {request.dim}; Proposition 3 is about dim 2, where a circle holds every answer")
     task = request.task.majority()
@@ -45,6 +43,7 @@ register(
         paper="dana2025",
         passage="Proposition 3",
         meets="dana2025.proposition3",
+        sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
         options=Proposition3Options,

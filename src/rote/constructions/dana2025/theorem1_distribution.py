@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM, positive_dim
+from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import DistributionTask
 from rote.theory.dana2025 import promised
@@ -48,13 +48,11 @@ def covering(prior: np.ndarray, epsilon: float) -> int:
     return min(len(prior), int(np.searchsorted(total, 1 - epsilon - 1e-12)) + 1)
 
 
-def distribution_spec(
-    task: DistributionTask, request: Request[DistributionTask, Theorem1DistributionOptions]
-) -> AttentionOnly:
+def distribution_spec(request: Request[DistributionTask, Theorem1DistributionOptions]) -> AttentionOnly:
     """Sizes: given heads are taken as they are; otherwise the fewest that meet T_eps contexts exactly."""
     task = request.task
     default = max(min(DEFAULT_DIM, max(1, task.vocab - 1)), request.head_dim or 0)
-    dim = default if request.dim is None else positive_dim(request.dim)
+    dim = request.dim or default
     facts = covering(task.prior, request.options.epsilon)
     shape = task.shape.model_copy(update={"associations": facts})
     if request.heads is None:

@@ -71,6 +71,7 @@ register(
         paper="dana2025",
         passage="Theorem 2 (corrected)",
         meets="dana2025.theorem2",
+        sizes=("dim",),
         tasks=(DistributionTask,),
         build=build,
         options=Theorem2Options,

@@ -27,7 +27,7 @@ from rote.tasks.vocabulary import Vocabulary
 SMALLEST_FIRST = ("float32", "float64")
 """The dtypes tried when none is asked for (`auto`)."""
 
-Asked = Request[AssociationTask, MemorizerOptions] | Request[AssociationTask | VectorTask, MemorizerOptions]
+MemorizerRequest = Request[AssociationTask | VectorTask, MemorizerOptions]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Prepared:
     measured: dict[str, Any] | None = None
 
 
-def build_memorizer(request: Asked, variant: Variant) -> Draft:
+def build_memorizer(request: MemorizerRequest, variant: Variant) -> Draft:
     """The smallest dtype that holds the words, or the one asked for; then the storage asked for, or the smallest."""
     dtypes = SMALLEST_FIRST if request.dtype == "auto" else (request.dtype,)
     prepared: Prepared | None = None
@@ -71,7 +71,7 @@ def _refuse_long_logits(labels: int, dtype: str) -> None:
         )
 
 
-def _build(request: Asked, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
+def _build(request: MemorizerRequest, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
     limit = min(MANTISSA_BITS[dtype], variant.bits or MANTISSA_BITS[dtype])
     transformer = _smallest(request, variant, prepared, limit)
     model = floating_model(
@@ -99,7 +99,7 @@ def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict
     }
 
 
-def _smallest(request: Asked, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
+def _smallest(request: MemorizerRequest, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
     """The storage asked for; on `auto` whichever of lean and hashed fits and has fewer non-zero weights."""
     asked = request.options.storage
     storages: tuple[Storage, ...] = ("lean", "hashed") if asked == "auto" else (asked,)
@@ -125,7 +125,7 @@ def _smallest(request: Asked, variant: Variant, prepared: Prepared, limit_bits: 
     return min(made, key=lambda transformer: transformer.second.nonzeros)
 
 
-def _prepared(request: Asked, variant: Variant, dtype: str) -> Prepared:
+def _prepared(request: MemorizerRequest, variant: Variant, dtype: str) -> Prepared:
     task = request.task
     if isinstance(task, AssociationTask):
         return _from_associations(task, request.options.ordered, variant)

@@ -28,6 +28,7 @@ register(
         paper="kajitsuka2025",
         passage="Corollary 4.1",
         meets="kajitsuka2025.corollary4_1",
+        sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,
         options=MemorizerOptions,

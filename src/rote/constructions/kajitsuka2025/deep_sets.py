@@ -21,6 +21,7 @@ register(
         paper="kajitsuka2025",
         passage="Remark 4.1 and Theorem D.1",
         meets="kajitsuka2025.theorem4_1",
+        sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,
         options=MemorizerOptions,

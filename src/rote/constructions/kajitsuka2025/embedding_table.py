@@ -21,6 +21,7 @@ register(
         paper="kajitsuka2025",
         passage="Remarks 4.2 and E.1",
         meets="kajitsuka2025.theorem4_1",
+        sizes=(),
         tasks=(AssociationTask,),
         build=build,
         options=MemorizerOptions,

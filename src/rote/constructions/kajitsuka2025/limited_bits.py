@@ -30,6 +30,7 @@ register(
         paper="kajitsuka2025",
         passage="Theorem F.1",
         meets="kajitsuka2025.theoremF_1",
+        sizes=(),
         tasks=(AssociationTask,),
         build=build,
         options=LimitedBitsOptions,

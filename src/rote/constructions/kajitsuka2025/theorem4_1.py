@@ -25,6 +25,7 @@ register(
         paper="kajitsuka2025",
         passage="Theorem 4.1",
         meets="kajitsuka2025.theorem4_1",
+        sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,
         options=MemorizerOptions,

@@ -35,10 +35,7 @@ class Variant:
     """Bits of every weight and value, where they are limited further than by the dtype."""
 
 
-def build_variant(
-    request: Request[AssociationTask, MemorizerOptions] | Request[AssociationTask | VectorTask, MemorizerOptions],
-    variant: Variant,
-) -> Draft:
+def build_variant(request: Request[AssociationTask | VectorTask, MemorizerOptions], variant: Variant) -> Draft:
     """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
     from rote.constructions.kajitsuka2025.construct import build_memorizer
 

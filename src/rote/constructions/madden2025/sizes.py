@@ -26,9 +26,7 @@ class NeuronOptions(Options):
 
 
 def neurons_spec(
-    request: Request[AssociationTask, NeuronOptions] | Request[DistributionTask, NeuronOptions],
-    contexts: int,
-    dim: int,
+    request: Request[AssociationTask | DistributionTask, NeuronOptions], contexts: int, dim: int
 ) -> MlpTransformer:
     """The specification, with sizes chosen where they are absent; fewer neurons than contexts are refused here."""
     task, width = request.task, request.options.width or contexts

@@ -19,7 +19,7 @@ from rote.tasks import AssociationTask, DistributionTask
 
 
 def solve(
-    request: Request[AssociationTask, NeuronOptions] | Request[DistributionTask, NeuronOptions],
+    request: Request[AssociationTask | DistributionTask, NeuronOptions],
     spec: MlpTransformer,
     contexts: Integer[Tensor, "rows context"],
     unembed: Float[Tensor, "vocab dim"],

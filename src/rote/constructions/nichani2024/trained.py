@@ -91,6 +91,7 @@ register(
         paper="nichani2024",
         passage="with the constant of Giorlandino et al. 2026",
         meets="nichani2024.linear_memory",
+        sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
         options=TrainedOptions,
