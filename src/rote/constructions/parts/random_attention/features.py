@@ -61,7 +61,7 @@ class Differences:
         last, place = torch.unique(self.last_place[rows], return_inverse=True)
         parts = split_by_run(self.runs[rows], self.before.shape[1] + 1)
         dim = self.before.shape[2]
-        head_step = min(len(heads), rows_within(CACHED_FLOATS, 64 * dim))
+        head_step = max(1, min(len(heads), CACHED_FLOATS // (64 * dim)))
         with progress.stage("features", len(rows) * len(heads)) as stage:
             for first in range(0, len(heads), head_step):
                 some = slice(first, min(first + head_step, len(heads)))
