@@ -6,7 +6,7 @@ Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `h
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import not_one_layer
+from rote.theory.one_layer import not_one_layer
 from rote.theory.rote_rank import reach
 
 

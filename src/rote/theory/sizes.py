@@ -124,20 +124,5 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
         f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
         f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
-        f"Give at least {needed} heads at this dim and head_dim, or leave --heads out"
-    )
-
-
-def huben_spec(shape: TaskShape, dim: int | None = None, heads: int | None = None) -> AttentionOnly:
-    """Two layers of one-dimensional heads, of which the second layer's are neurons: one for each fact.
-
-    The stream holds content and what the first layer gathered, 20 dimensions of each, and two flags.
-    """
-    return AttentionOnly(
-        vocab=shape.vocab,
-        context=shape.context,
-        dim=dim or 2 * COMFORTABLE_DIM + 2,
-        head_dim=1,
-        heads=heads or shape.associations,
-        layers=2,
+        f"Give at least {needed} heads at this dim and head_dim, or leave heads out"
     )

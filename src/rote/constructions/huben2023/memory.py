@@ -23,7 +23,7 @@ from rote.constructions.construction import Construction, Draft, Options, Reques
 from rote.errors import problems
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
-from rote.theory.sizes import huben_spec
+from rote.theory.huben2023 import huben_spec
 
 ID = "huben2023"
 FLAGS = 2
