@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
+from rote.constructions.dana2025.distribution_fit import solve_output
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence
 from rote.constructions.dana2025.output_fits import (
     OutputProblem,
@@ -17,7 +18,7 @@ from rote.constructions.dana2025.output_fits import (
     paper_output,
     weighted_output,
 )
-from rote.constructions.dana2025.theorem1_distribution import covering, solve_output
+from rote.constructions.dana2025.theorem1_distribution import covering
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 from rote.tasks.generators import random_distributions

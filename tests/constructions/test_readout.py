@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from rote.constructions.build import build
 from rote.constructions.parts.random_attention.codes import answer_code
-from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout, whiten
-from rote.constructions.rote.readout import SAFETY, margin_and_noise
-from rote.constructions.warm_start import warm_start
+from rote.constructions.parts.whitening import whiten
+from rote.constructions.rote.attempt import margin_and_noise
+from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout
+from rote.constructions.rote.readout import SAFETY
 from rote.errors import CheckFailed, InputError
 from rote.folders.folder import read_folder, write_folder
 from rote.measure.recall import recall
@@ -163,18 +164,6 @@ def test_the_fit_goes_on_until_it_is_accepted():
     assert fit.accepted
     assert fit.missed == 0
     assert seen[0] < 2 < seen[-1]
-
-
-def test_warm_start_is_the_model_itself():
-    task = random_associations(20, 2, 60)
-    model = build(task, "rote.readout", dim=8).model
-    weights = warm_start(model, torch.float64, logit_scale=0.1)
-    assert {name: tuple(tensor.shape) for name, tensor in weights.items()} == model.spec.shapes()
-    assert torch.allclose(weights["unembed"], 0.1 * model.weights["unembed"].double())
-    weights["tokens"].zero_()
-    assert bool(model.weights["tokens"].any())
-    with pytest.raises(InputError, match="logit_scale"):
-        warm_start(model, logit_scale=0)
 
 
 def test_when_a_fit_is_given_up():

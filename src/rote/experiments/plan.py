@@ -66,7 +66,7 @@ def plan(
     if dtype not in BITS:
         raise InputError(f"dtype: {dtype!r} is not one of {', '.join(BITS)}")
     if constructions is None:
-        from rote.constructions import CONSTRUCTIONS  # torch comes with it, so only where it is asked for
+        from rote.constructions import CONSTRUCTIONS
 
         constructions = CONSTRUCTIONS.keys()
     rows = _without_model(shape, dtype, zipped)
