@@ -29,7 +29,7 @@ def plan(
 
     from rote.errors import InputError
     from rote.experiments.plan import plan as make_plan
-    from rote.experiments.plan import zipped_bytes
+    from rote.experiments.storage import zipped_bytes
     from rote.tasks import VectorTask
 
     task = read_facts(facts, reading)
