@@ -7,6 +7,8 @@ from pathlib import Path
 
 import coverage
 
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "rote"
+
 
 def main() -> None:
     data = coverage.Coverage()
@@ -14,9 +16,9 @@ def main() -> None:
     statements, missed = defaultdict(int), defaultdict(int)
     for file in data.get_data().measured_files():
         path = Path(file)
-        if "rote" not in path.parts or not path.exists():
+        if SOURCE not in path.parents:
             continue
-        package = path.parts[len(path.parts) - path.parts[::-1].index("rote") :][0].removesuffix(".py")
+        package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         _, lines, _, absent, _ = data.analysis2(file)
         statements[package] += len(lines)
         missed[package] += len(absent)
