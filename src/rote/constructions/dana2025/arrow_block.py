@@ -14,8 +14,9 @@ from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
-from rote.constructions.parts.random_attention.draw import Heads, ScoreSize
+from rote.constructions.parts.random_attention.draw import Heads
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.constructions.parts.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly

@@ -27,10 +27,8 @@ from rote.constructions.dana2025.threshold_heads import (
 )
 from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.saturation import CLOSED
 from rote.models.attention_only import AttentionOnly
-
-CLOSED = 40.0
-"""A closed gate exceeds every score by this much: e^-40 of a feature is far below rounding."""
 
 
 @dataclass(frozen=True)

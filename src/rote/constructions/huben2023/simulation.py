@@ -23,10 +23,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from rote.constructions.parts.saturation import UNSEEN
 from rote.errors import InputError, problems
 
-UNSEEN = 128.0
-"""Lead of the smallest score that is seen over the largest that is not: e^-128 is zero in float32, 1e-56 in float64."""
 RELU_DEFECT = 0.27846454276107374
 """Largest difference of ReLU and SiLU: max over a of a/(1 + e^a), where a - 1 = e^-a."""
 

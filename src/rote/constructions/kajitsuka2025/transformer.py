@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from rote.constructions.kajitsuka2025.blocks import snap
 from rote.constructions.kajitsuka2025.codes import Codes, sequence_codes
+from rote.constructions.kajitsuka2025.variant import Mixing
 from rote.constructions.vardi2022.exact import evaluate, exact_values
 from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong, memorize
 from rote.constructions.vardi2022.network import Builder, Network
 from rote.errors import InputError
 from rote.progress import SILENT, Progress
-
-Mixing = Literal["softmax", "sum"]
 
 
 @dataclass(frozen=True)
