@@ -1,15 +1,14 @@
 """Every bound: the published values, a sandwich between what is stored and what is impossible, and total functions."""
 
-import json
 import math
 import subprocess
 import sys
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from specifications import small, spec_or_skip
 
-from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.theory import RESULTS, Bound, bounds
 from rote.theory.dana2025 import promised
@@ -23,39 +22,6 @@ def by_id(**sizes) -> dict[str, Bound]:
 
 def of(vocab: int, context: int, dim: int, head_dim: int, heads: int, **more) -> dict[str, Bound]:
     return by_id(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads, **more)
-
-
-small = st.builds(
-    dict,
-    vocab=st.integers(1, 60),
-    context=st.integers(2, 6),
-    dim=st.integers(1, 40),
-    head_dim=st.integers(1, 40),
-    heads=st.integers(1, 30),
-    layers=st.integers(1, 3),
-    variant=st.sampled_from(["per-head", "shared"]),
-    wide_heads=st.booleans(),
-)
-size = st.one_of(st.integers(1, 50), st.integers(0, 40).map(lambda power: 2**power))
-any_size = st.builds(
-    dict,
-    vocab=size,
-    context=size,
-    dim=size,
-    head_dim=size,
-    heads=size,
-    layers=st.one_of(st.just(1), size),
-    variant=st.sampled_from(["per-head", "shared"]),
-    wide_heads=st.booleans(),
-)
-
-
-def spec_or_skip(sizes: dict) -> AttentionOnly:
-    try:
-        return AttentionOnly(**sizes)
-    except InputError:
-        assume(False)
-        raise
 
 
 def test_published_example():
@@ -167,25 +133,11 @@ def test_more_heads_never_hold_less(sizes, more):
             assert after.associations >= before.associations
 
 
-@settings(max_examples=60)
-@given(any_size)
-def test_every_bound_answers_for_every_specification(sizes):
-    spec = spec_or_skip(sizes)
-    found = bounds(spec)
-    assert {item.id for item in found} == set(RESULTS)
-    json.dumps([item.model_dump() for item in found], allow_nan=False)
-    for item in found:
-        assert item.reason
-        assert item.source
-        assert item.applies or item.associations is None
-        assert item.parameters is None or item.parameters > 0
-        result = RESULTS[item.id]
-        assert (item.kind, item.source, item.statement) == (result.kind, result.source, result.statement)
-
-
 @given(small)
 def test_sorted_with_those_that_apply_first(sizes):
-    found = bounds(spec_or_skip(sizes))
+    spec = spec_or_skip(sizes)
+    found = bounds(spec)
+    assert {bound.id for bound in found} == set(RESULTS)
     assert [item.applies for item in found] == sorted((item.applies for item in found), reverse=True)
     numbers = [item.associations or 0 for item in found if item.applies]
     assert numbers == sorted(numbers, reverse=True)
