@@ -12,7 +12,8 @@ import pytest
 
 import rote
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask, facts
+from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks.facts import facts
 
 COUNTRIES = "relation,country,answer\ncapital,France,Paris\ncapital,Japan,Tokyo\ncurrency,Japan,JPY\n"
 

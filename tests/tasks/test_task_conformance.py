@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask, Vocabulary, facts
+from rote.tasks import AssociationTask, DistributionTask, Vocabulary
+from rote.tasks.facts import facts
 from rote.tasks.generators import random_associations, random_distributions, random_vectors
 
 

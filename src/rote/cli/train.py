@@ -166,9 +166,9 @@ def _spec(
 
 def _promised(spec: AttentionOnly | MlpTransformer) -> int | None:
     from rote.models.attention_only import AttentionOnly
-    from rote.theory import BOUNDS
+    from rote.theory import RESULTS
 
-    return BOUNDS["dana2025.theorem1"](spec).associations if isinstance(spec, AttentionOnly) else None
+    return RESULTS["dana2025.theorem1"].bound(spec).associations if isinstance(spec, AttentionOnly) else None
 
 
 def _show(facts: str, document: dict[str, Any], trained: list[Trained], spec: AttentionOnly | MlpTransformer) -> None:

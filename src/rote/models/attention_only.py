@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from rote.models.budget import CACHED_FLOATS
 from rote.models.spec import Count, Spec
 
 
@@ -58,11 +59,6 @@ class AttentionOnly(Spec):
     def inner_dim(self) -> int:
         """Dimension the heads read and write: d, or k behind a shared compression."""
         return self.head_dim if self.compressed else self.dim
-
-    @property
-    def promised(self) -> int:
-        """p = Hk + d, what Theorem 1 promises one layer."""
-        return self.heads * self.head_dim + self.dim
 
     def refusals(self) -> list[str]:
         refused = []
@@ -126,6 +122,6 @@ class AttentionOnly(Spec):
 
 
 def heads_at_once(scores: int, table: int) -> int:
-    """Heads that one layer takes together, given the scores and the table entries (or values) of one head: about 2^20
-    of either, so that temporaries stay in the cache."""
-    return max(16, 2**20 // max(scores, table, 1))
+    """Heads that one layer takes together, given the scores and the table entries (or values) of one head: few
+    enough of either that temporaries stay in the cache."""
+    return max(16, CACHED_FLOATS // max(scores, table, 1))
