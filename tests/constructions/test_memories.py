@@ -131,7 +131,7 @@ def test_outer_products_are_what_they_say_and_their_noise_has_the_size_it_says()
     wrong = logits.masked_fill(torch.nn.functional.one_hot(answers, 200).bool(), float("nan"))
     sampled = float(wrong[~wrong.isnan()].std())
     # About 40,000 correlated samples: a tenth is far outside their scatter.
-    assert sampled == pytest.approx(noise_std(task, 64), rel=0.1)
+    assert sampled == pytest.approx(noise_std(task.shape, 64), rel=0.1)
 
 
 @pytest.mark.parametrize("method", METHODS)

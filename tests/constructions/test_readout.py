@@ -53,7 +53,7 @@ def test_same_seed_same_weights():
 
 def test_too_many_facts_say_how_many_were_stored_and_what_was_to_be_expected():
     task = random_associations(30, 2, 800)
-    with pytest.raises(CheckFailed, match=r"\d+ of 800 facts are stored.*estimate .* is \d+ facts"):
+    with pytest.raises(CheckFailed, match=r"\d+ of 800 facts are recalled.*estimate .* is \d+ facts"):
         build(task, "rote.readout", dim=6, head_dim=6, heads=5, steps=100)
 
 

@@ -10,7 +10,7 @@ FORWARD_FLOATS = 2**27
 that tables over their tokens do not pay, at up to ten times the cost."""
 
 SOLVE_FLOATS = 2**23
-"""Of a float64 solve or fit that is repeated many times: 64 MiB, enough for its products to run at full speed."""
+"""Of a float64 solve or fit that is repeated many times: 64 MiB, little beside its data."""
 
 FIT_FLOATS = 2**22
 """Of a fit in float32 or of a training step: 16 MiB, so that many facts with many answers fit, and fit the cache."""

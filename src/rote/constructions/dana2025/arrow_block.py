@@ -1,6 +1,7 @@
 """One block of the gated arrowhead: a group's facts, its gated heads, and the factors of its features.
 
-P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest are left to the border.
+P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest are left to the border, the smaller
+system that all blocks share (see `arrowhead`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rote.constructions.parts.solvers.zero_slack import largest_singular, smalle
 from rote.models.attention_only import AttentionOnly
 
 USUAL_ROWS = 500
+"""Facts of a block for which the limits below were set."""
 
 
 def block_gate(rows: int) -> float:
@@ -93,7 +95,7 @@ def draw_block(
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
         block = _factorise(rows, heads, features, generator)
-        best = min(best, block, key=lambda one: one.condition)
+        best = min(best, block, key=lambda drawn: drawn.condition)
         if best.condition < block_gate(len(rows)):
             break
     return best
@@ -108,8 +110,8 @@ def _factorise(
     with blas_threads(len(rows)):
         lu, swaps, singular = getrf(packed, overwrite_a=True)
     order = np.arange(len(rows))
-    for place, other in enumerate(swaps):
-        order[[place, other]] = order[[other, place]]
+    for row, other in enumerate(swaps):
+        order[[row, other]] = order[[other, row]]
     count = features.shape[1]
     square, below = np.asfortranarray(lu[:count]), np.asfortranarray(lu[count:])
     condition = float("inf")

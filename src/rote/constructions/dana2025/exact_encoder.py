@@ -15,10 +15,10 @@ from rote.constructions.dana2025.encoder import Encoder, centred_log
 
 def helmert(vocab: int) -> Float[Tensor, "vocab less"]:
     """An orthonormal basis of what is orthogonal to (1, ..., 1): column j sets token j against those before it."""
-    place = torch.arange(1, vocab, dtype=torch.float64)
+    before = torch.arange(1, vocab, dtype=torch.float64)
     basis = torch.ones(vocab, vocab - 1, dtype=torch.float64).triu()
-    basis[torch.arange(1, vocab), torch.arange(vocab - 1)] = -place
-    return basis / (place * (place + 1)).sqrt()
+    basis[torch.arange(1, vocab), torch.arange(vocab - 1)] = -before
+    return basis / (before * (before + 1)).sqrt()
 
 
 def exact_encoder(truth: Float[Tensor, "contexts vocab"], dim: int, floor: float = 1e-12) -> Encoder:

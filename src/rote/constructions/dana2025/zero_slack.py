@@ -1,5 +1,8 @@
 """Zero slack: exactly as many features as facts, one linear solve, drawn again until every fact is recalled.
 
+Slack is the number of features beyond the number of facts. Every bit of it makes the system easier to solve; without
+any, the system is square, and all facts that the theorem promises are stored.
+
 What is needed for that in float32 is in the modules beside this one: orthonormal value maps, the exact skip gauge,
 weights rounded before features are computed from them, a limit on the condition number. The built model is run on the
 facts; a draw that misses one is drawn again, and one that cannot be met is an error.

@@ -41,16 +41,16 @@ class Mlp:
     """`silu` or `relu`."""
 
     def __post_init__(self) -> None:
-        found = []
+        refused = []
         if self.inner.shape != self.outer.T.shape or self.bias.shape != self.inner.shape[:1]:
-            found.append(
+            refused.append(
                 f"W_1 {tuple(self.inner.shape)}, b {tuple(self.bias.shape)} and W_2 {tuple(self.outer.shape)} do not "
                 "belong to one hidden layer that maps a space to itself"
             )
         if self.activation not in ("silu", "relu"):
-            found.append(f"activation {self.activation!r}: a head simulates silu exactly and relu closely, no others")
-        if found:
-            raise problems("MLP", found)
+            refused.append(f"activation {self.activation!r}: a head simulates silu exactly and relu closely, no others")
+        if refused:
+            raise problems("MLP", refused)
 
     def __call__(self, x: Float[Tensor, "*rows dim"]) -> Float[Tensor, "*rows dim"]:
         before = x @ self.inner.T + self.bias

@@ -150,11 +150,11 @@ def _from_vectors(task: VectorTask, variant: Variant, dtype: str, seed: int) -> 
         raise InputError(f"{variant.id}: an embedding table needs tokens from a vocabulary, not vectors")
     contexts, queries = task.inputs(slice(None))
     tokens = np.concatenate([contexts, queries[:, None]], 1).reshape(-1, task.dim)
-    vectors, place = np.unique(tokens, axis=0, return_inverse=True)
+    vectors, index = np.unique(tokens, axis=0, return_inverse=True)
     projection = real_tokens.project(vectors, MANTISSA_BITS[dtype], seed)
     values = real_tokens.whole_values(projection, vectors)
     facts = Facts(
-        values[place.reshape(task.facts, task.context + 1)],
+        values[index.reshape(task.facts, task.context + 1)],
         task.labels.astype(np.int64),
         task.context + (not variant.asked),
         variant.asked,

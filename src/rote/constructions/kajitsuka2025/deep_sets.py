@@ -20,7 +20,7 @@ register(
         summary="the deep ReLU memorizer with a plain sum in place of attention",
         paper="kajitsuka2025",
         passage="Remark 4.1 and Theorem D.1",
-        meets="kajitsuka2025.theorem4_1",
+        meets="kajitsuka2025.theoremD_1",
         sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,

@@ -1,4 +1,4 @@
-"""Remark 4.2 and Theorem E.1 (embedding layer): a table gives tokens their codes, in place of F1."""
+"""Remark 4.2 and appendix E (embedding layer): a table gives tokens their codes, in place of F1."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ register(
         id=ID,
         summary="the deep ReLU memorizer with an embedding table in place of its first network",
         paper="kajitsuka2025",
-        passage="Remarks 4.2 and E.1",
-        meets="kajitsuka2025.theorem4_1",
+        passage="Remark 4.2 and appendix E",
+        meets="kajitsuka2025.remarkE_1",
         sizes=(),
         tasks=(AssociationTask,),
         build=build,

@@ -103,8 +103,8 @@ def _distinct(task: VectorTask) -> Examples:
     inputs = task.queries
     if len(task.contexts) > 1:
         inputs = np.concatenate([task.contexts.reshape(task.facts, -1), inputs], 1)
-    _, first, place = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
-    twin = first[place.reshape(-1)]
+    _, first, index = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
+    twin = first[index.reshape(-1)]
     differ = np.flatnonzero((outputs[twin] != outputs).any(1))
     if len(differ):
         raise InputError(

@@ -25,7 +25,7 @@ SAFETY = 4.0
 """Every margin must exceed this many times the largest rounding error of a logit in the saved dtype."""
 
 GROWTH = 0.12
-"""Share of heads that is added when a fit fails: about what the estimate is off by where it is."""
+"""Share of heads that is added when a fit fails: small, to stay near the fewest that do, and enough for a few tries."""
 
 
 class ReadoutOptions(Options):

@@ -137,8 +137,8 @@ def _values(
     if earlier > 3:
         return torch.einsum("thd,hkd->thk", attention @ difference, value)
     flat = value.flatten(0, 1).T.numpy()
-    found = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
-    for place in range(earlier):
-        each = torch.from_numpy(difference[:, place].contiguous().numpy() @ flat)
-        found.addcmul_(each.view(found.shape), attention[:, :, place, None])
-    return found
+    values = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
+    for position in range(earlier):
+        each = torch.from_numpy(difference[:, position].contiguous().numpy() @ flat)
+        values.addcmul_(each.view(values.shape), attention[:, :, position, None])
+    return values

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 FOR_FITS = (5.0, 10.0, 2.5)
 """Standard deviations for readouts that are fitted, tried in this order until the features have the rank they should:
-where the densest fits were found, then sharper, then softer."""
+sharp enough to tell contexts apart, then sharper, then softer."""
 
 AROUND = (1.0, 0.5, 2.0, 0.7)
 """Factors on the usual size for one draw after another: the usual one, then others around it."""
