@@ -34,7 +34,7 @@ def test_folder_holds_four_files_and_no_pickle(folder):
 
 
 def test_existing_folder_is_kept_unless_forced(folder, model):
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="overwrite=True"):
         write_folder(folder, model, Origin(), {}, None)
     write_folder(folder, model, Origin(), {"method": "again"}, None, overwrite=True)
     assert read_folder(folder).provenance == {"method": "again"}

@@ -57,7 +57,7 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
     if path.is_file():
         raise InputError(f"{path}: is a file; give the name of a folder to write the model into")
     if path.exists() and any(path.iterdir()) and not overwrite:
-        raise InputError(f"{path}: exists and is not empty; choose another name, or --force to replace it")
+        raise InputError(f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`")
     if path.exists() and any(path.iterdir()) and not (path / CONFIG).exists():
         raise InputError(f"{path}: is not a model folder, so it is not replaced; choose another name")
 

@@ -30,7 +30,7 @@ def _refuse_other_tokens(task: AssociationTask | DistributionTask, model: Model)
     if context != task.context:
         raise InputError(
             f"the model reads contexts of {context} tokens but these facts have {task.context}; "
-            "read the facts the way the model's were (--keys, --key, --context)"
+            "read the facts the way the model's were (`keys`, `key`, `context`)"
         )
     if model.vocabulary is None and vocab != task.vocab:
         raise InputError(

@@ -55,9 +55,9 @@ class DeepRelu(Spec):
     def refusals(self) -> list[str]:
         refused = []
         if (self.input == "vectors") != (self.dim is not None):
-            refused.append(f"dim {self.dim}: give it for input 'vectors' and for nothing else")
+            refused.append(f"`dim={self.dim}`: give it for `input` 'vectors' and for nothing else")
         if self.input == "vectors" and self.ordered:
-            refused.append("ordered: positions do not enter vectors; add them to the vectors themselves")
+            refused.append("`ordered`: positions do not enter vectors; add them to the vectors themselves")
         return refused
 
     def refuse_dtype(self, dtype: str) -> list[str]:

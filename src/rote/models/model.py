@@ -28,7 +28,7 @@ DTYPES: dict[str, torch.dtype] = {
 
 def dtype_named(name: str) -> torch.dtype:
     if name not in DTYPES:
-        raise InputError(f"dtype: {name!r} is not one of {', '.join(DTYPES)}")
+        raise InputError(f"`dtype={name}`: is not one of {', '.join(DTYPES)}")
     return DTYPES[name]
 
 

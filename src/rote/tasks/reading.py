@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, nearest, problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.distribution import DistributionTask
-from rote.tasks.grammar import nearest
 from rote.tasks.keys import Tokenised, as_letters, as_words, numbered
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
@@ -165,7 +164,7 @@ def _one_answer_each(
         shown.append(f"and {len(torn) - SHOWN} more keys")
     return first, [
         f"{len(torn)} contradictory key{'s' if len(torn) > 1 else ''}: {'; '.join(shown)}. "
-        "Add a weight column to make a distribution, or keep them with --contradictions keep, which lowers the "
+        "Add a weight column to make a distribution, or keep them with `contradictions=keep`, which lowers the "
         "ceiling of recall"
     ]
 
@@ -175,7 +174,7 @@ def _tokenised(key_cells: list[list[str]], reading: Reading) -> Tokenised:
         return as_letters(key_cells, reading.context)
     if reading.context not in (None, len(key_cells)):
         raise InputError(
-            f"context={reading.context}: keys of whole words have one token per key column, here {len(key_cells)}; "
-            "only keys in letters are padded (--keys letters)"
+            f"`context={reading.context}`: keys of whole words have one token per key column, here {len(key_cells)}; "
+            "only keys in letters are padded (`keys=letters`)"
         )
     return as_words(key_cells)

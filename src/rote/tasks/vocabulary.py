@@ -76,7 +76,7 @@ class Vocabulary:
         return (
             f"unknown token{'s' if len(unknown) > 1 else ''} {shown}{more}: the model's vocabulary has "
             f"{len(self)} tokens and not {'these' if len(unknown) > 1 else 'this'}{hint}. "
-            "Check spelling and the way keys are read (--keys words or letters)"
+            "Check spelling and the way keys are read (`keys=words` or `keys=letters`)"
         )
 
 
