@@ -24,12 +24,11 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     """
     from rote.folders.folder import read_folder
     from rote.folders.verify import verify as check
-    from rote.tasks import AssociationTask
 
     folder = read_folder(model)
     task = read_facts(facts, reading, folder.origin.reading)
     verdict = check(folder, task, bars())
-    missed = [str(task[int(row)]) if isinstance(task, AssociationTask) else int(row) for row in verdict.missed]
+    missed = [task.fact_in_words(row) or row for row in verdict.missed.tolist()]
     if as_json:
         print_json(
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -13,9 +13,7 @@ from rote.errors import InputError, problems, validation_problems
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
-
-if TYPE_CHECKING:
-    from rote.tasks import Task
+from rote.tasks.task import Task
 
 GENERATOR = "random"
 

@@ -66,6 +66,10 @@ class Vocabulary:
             raise InputError(other.unknown_message(sorted(unknown)))
         return places
 
+    def known_to(self, other: Vocabulary) -> np.ndarray:
+        """For each own id whether `other` has the same token."""
+        return np.array([token in other.index for token in self.tokens], dtype=bool)
+
     def unknown_message(self, unknown: Sequence[str]) -> str:
         from difflib import get_close_matches
 

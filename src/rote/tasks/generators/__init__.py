@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,9 +16,7 @@ from rote.tasks.generators.vectors import VectorOptions, vectors_from
 from rote.tasks.generators.vectors import random_vectors as random_vectors
 from rote.tasks.grammar import checked, options_of
 from rote.tasks.origin import Origin
-
-if TYPE_CHECKING:
-    from rote.tasks import Task
+from rote.tasks.task import Task
 
 KINDS: dict[str, tuple[type[BaseModel], Callable[[Any, Origin], Task]]] = {
     "associations": (AssociationOptions, associations_from),
