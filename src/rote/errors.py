@@ -74,13 +74,17 @@ def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bo
     if detail["type"] == "extra_forbidden" and known:
         return f"unknown option {plain!r}{nearest(plain, known)}; known: {', '.join(known)}"
     if detail["type"] == "missing":
-        return f"`{plain}` is missing" if options else f"{plain} is missing; give {plain}=..."
+        return f"`{plain}` is missing" if options else f"{plain} is missing"
     given = f"{plain}={detail['input']!r}"
     message = message.removeprefix("Input ")
     return f"{f'`{given}`' if options else given}: {message[0].lower()}{message[1:]}"
 
 
 def system_message(error: OSError) -> str:
-    """What the system refused, in words: the file and the cause."""
-    where = f"{error.filename}: " if error.filename is not None else ""
-    return f"{where}{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"
+    """What the system refused, in words: the file, the cause and the remedy."""
+    return f"{error.filename}: {system_cause(error)}" if error.filename is not None else system_cause(error)
+
+
+def system_cause(error: OSError) -> str:
+    """Why the system refused, and what can be done about it."""
+    return f"{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"

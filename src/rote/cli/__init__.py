@@ -33,6 +33,7 @@ app = App(
     help="How much can a Transformer learn by rote? Predict it, build it, measure it.",
     version=__version__,
     help_format="markdown",
+    suppress_keyboard_interrupt=False,
     help_epilogue=(
         "FACTS is a file (CSV, TSV, JSONL, Parquet), a generator (random:vocab=50,context=2,facts=210,seed=1) or a "
         "named source (countries, airports, wordnet). Every command takes --json."

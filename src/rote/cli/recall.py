@@ -20,11 +20,15 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     model
         A model folder.
     """
-    from rote.folders.folder import read_folder
+    from rote.folders.layout import read_origin
+
+    # Before tensors are loaded, which takes seconds: what is wrong with the facts.
+    task = read_facts(facts, reading, read_origin(model).reading)
+
+    from rote.folders import read_folder
     from rote.measure.measures import measures
 
     folder = read_folder(model)
-    task = read_facts(facts, reading, folder.origin.reading)
     seen = measures(folder.model, task, bars())
     recalled = seen.recall
     if recalled is None:

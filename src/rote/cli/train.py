@@ -87,14 +87,18 @@ def train(
     """
     import time
 
-    from rote.errors import CheckFailed
-    from rote.folders.folder import refuse_existing, write_folder
-    from rote.measure.certificate import examine
+    from rote.folders.destination import check_destination
     from rote.tasks import require_tokens
+
+    # Before tensors are loaded, which takes seconds: what is wrong with the folder or the facts.
+    check_destination(output, force)
+    task = require_tokens(read_facts(facts, reading), "training takes associations or distributions over tokens")
+
+    from rote.errors import CheckFailed
+    from rote.folders import write_folder
+    from rote.measure.certificate import examine
     from rote.training.train import train as train_models
 
-    refuse_existing(output, force)
-    task = require_tokens(read_facts(facts, reading), "training takes associations or distributions over tokens")
     spec = _spec(task, dim, head_dim or dim, heads, layers, width, variant)
     given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
     changes = {name: value for name, value in given.items() if value is not None}

@@ -1,6 +1,6 @@
 """Certificates: what a model holds, measured on every fact in the dtype that is saved.
 
-A certificate is a claim. `rote.folders.verify` makes it again from the tensors and the facts and compares.
+A certificate is a claim. `rote.folders.verification` makes it again from the tensors and the facts and compares.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import InputError
-from rote.folders.folder import CERTIFICATE, Folder
+from rote.folders.folder import Folder
+from rote.folders.layout import CERTIFICATE
 from rote.measure.certificate import Examination, examine
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
