@@ -75,7 +75,7 @@ def _flags(words: list[str]) -> dict[str, str]:
 
 def _interrupted(flags: dict[str, str]) -> str:
     if "output" in flags:
-        return "interrupted; a folder is written whole or not at all, so none is broken"
+        return "interrupted; a model folder is written whole or not at all"
     return "interrupted"
 
 

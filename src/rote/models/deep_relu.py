@@ -61,11 +61,12 @@ class DeepRelu(Spec):
         return refused
 
     def refuse_dtype(self, dtype: str) -> list[str]:
-        held = MANTISSA_BITS.get(dtype, 0)
-        if held >= self.word_bits:
+        exact_bits = MANTISSA_BITS.get(dtype, 0)
+        if exact_bits >= self.word_bits:
             return []
         return [
-            f"dtype {dtype} holds whole numbers of {held} bits but this network computes with {self.word_bits} bits: "
+            f"`dtype={dtype}`: holds whole numbers of {exact_bits} bits, but this network computes with "
+            f"{self.word_bits} bits: "
             "its answers would be silently wrong; build it again with a dtype that holds them, or for this one"
         ]
 

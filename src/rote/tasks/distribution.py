@@ -32,7 +32,7 @@ class Spread(NamedTuple):
     reading: Reading
 
     def __str__(self) -> str:
-        likeliest = sorted(self.answers.items(), key=lambda item: -item[1])
+        likeliest = sorted(self.answers.items(), key=lambda pair: -pair[1])
         shown = ", ".join(f"{answer} ({share:.3g})" for answer, share in likeliest[:3])
         return str(in_words(self.key, shown + (", ..." if len(likeliest) > 3 else ""), self.reading))
 
