@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.plan import BUILT_BY, plan, zipped_bytes
-from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits
+from rote.experiments.plan import BUILT_BY, plan
+from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits, zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
 from rote.tasks import AssociationTask, DistributionTask

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, problems, validation_problems
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.theory import RESULTS
@@ -136,5 +136,5 @@ def parse_options(construction: Construction[Any, OptionsT], given: dict[str, An
         return construction.options(**given)
     except ValidationError as error:
         known = ", ".join(construction.options.model_fields) or "none"
-        mistakes = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
+        mistakes = validation_problems(error.errors(), construction.options.model_fields)
         raise problems(f"options of {construction.id} (it knows: {known})", mistakes) from None

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict
 
 from rote.errors import InputError
 from rote.experiments.storage import entropy_bits, fixed_width_bits
-from rote.experiments.storage import zipped_bytes as zipped_bytes
 from rote.models.spec import Spec, size_of
 from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS
@@ -60,8 +59,8 @@ def plan(
 ) -> list[PlanRow]:
     """Every method's smallest model for a task of this shape, fewest bytes first; then those that cannot hold it.
 
-    `zipped` is the measured size of a zip, as `zipped_bytes` gives it. `constructions` are the methods that can be
-    built, those registered when absent.
+    `zipped` is the measured size of a zip, as `rote.experiments.storage.zipped_bytes` gives it. `constructions` are
+    the methods that can be built, those registered when absent.
     """
     if dtype not in BITS:
         raise InputError(f"dtype: {dtype!r} is not one of {', '.join(BITS)}")

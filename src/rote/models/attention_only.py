@@ -64,16 +64,16 @@ class AttentionOnly(Spec):
         refused = []
         if self.context < 2:
             refused.append(
-                "context: a key of one token leaves attention nothing to do (it can only attend to itself); "
-                "use keys of two or more tokens, spell keys in letters (--keys letters), or a linear memory"
+                "`context=1`: a key of one token leaves attention nothing to do (it can only attend to itself); "
+                "use keys of two or more tokens, spell keys in letters (`keys=letters`), or a linear memory"
             )
         if self.head_dim > self.dim and not self.wide_heads:
             refused.append(
-                f"head_dim {self.head_dim} exceeds dim {self.dim}: a head cannot carry more dimensions than it reads; "
-                f"lower head_dim to {self.dim} or add heads"
+                f"`head_dim` {self.head_dim} exceeds `dim` {self.dim}: a head cannot carry more dimensions than it "
+                f"reads; lower `head_dim` to {self.dim} or add `heads`"
             )
         if self.query_key_rank is not None and self.query_key_rank > self.head_dim:
-            refused.append(f"query_key_rank {self.query_key_rank} exceeds head_dim {self.head_dim}")
+            refused.append(f"`query_key_rank` {self.query_key_rank} exceeds `head_dim` {self.head_dim}")
         return refused
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rote.tasks.generators import random_associations as random_associations
     from rote.tasks.generators import random_distributions as random_distributions
     from rote.tasks.generators import random_vectors as random_vectors
+    from rote.tasks.kinds import TokenTask as TokenTask
+    from rote.tasks.kinds import require_associations as require_associations
+    from rote.tasks.kinds import require_tokens as require_tokens
     from rote.tasks.origin import Origin as Origin
     from rote.tasks.origin import Reading as Reading
     from rote.tasks.shape import TaskShape as TaskShape
@@ -34,6 +37,9 @@ _WHERE = {
     "random_associations": "generators",
     "random_distributions": "generators",
     "random_vectors": "generators",
+    "TokenTask": "kinds",
+    "require_associations": "kinds",
+    "require_tokens": "kinds",
     "Origin": "origin",
     "Reading": "origin",
     "TaskShape": "shape",
