@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.forward.attention_only import score_scale
 from rote.models.mlp_transformer import MlpTransformer
 from rote.training.initial import Trainable
 
@@ -72,10 +73,6 @@ def grid_logits(spec: Trainable, weights: Weights) -> Float[Tensor, "models pair
 
 def attention_of(spec: Trainable) -> AttentionOnly:
     return spec.attention if isinstance(spec, MlpTransformer) else spec
-
-
-def score_scale(spec: AttentionOnly) -> float:
-    return 1 / math.sqrt(spec.head_dim) if spec.scale_scores else 1.0
 
 
 def _tables(spec: AttentionOnly, weights: Weights) -> tuple[Tensor, Tensor]:
