@@ -9,6 +9,7 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
+    from rote.experiments.run_laws import SizeExponent
     from rote.experiments.sweeps import Sweep
 
 
@@ -59,13 +60,15 @@ def law(
     if laws.sizes:
         print_pairs(
             "capacity grows as size^exponent",
-            {
-                size.size
-                + (f", {size.architecture}" if several else ""): f"exponent {size.median_exponent:.2f} in the "
-                f"median of {size.sweeps} sweeps ({size.least:.2f} to {size.most:.2f})"
-                for size in laws.sizes
-            },
+            {f"{size.size}, {size.architecture}" if several else size.size: _exponent(size) for size in laws.sizes},
         )
+
+
+def _exponent(size: SizeExponent) -> str:
+    median = f"exponent {size.median_exponent:.2f}"
+    if size.sweeps == 1:
+        return f"{median} in one sweep"
+    return f"{median} in the median of {size.sweeps} sweeps ({size.least:.2f} to {size.most:.2f})"
 
 
 def _fixed(sweep: Sweep, several: bool) -> str:
