@@ -61,7 +61,7 @@ def _comparable(search: Densest) -> tuple[ShapeResult, ...]:
     for shapes in reversed(search.rounds):
         if len({shape.spec.head_dim for shape in shapes}) >= 3:
             return shapes
-    raise InputError("figure: the search compared fewer than three head dimensions; leave `head_dims` out, or give more")
+    raise InputError("figure: the search compared fewer than three head dimensions; leave `head_dims` out, or add some")
 
 
 def _curves(shapes: tuple[ShapeResult, ...], search: Densest) -> dict[int, list[ShapeResult]]:
