@@ -24,7 +24,12 @@ UNNAMED = ("in memory", "DataFrame", "-")
 NOTE_FLAGS = {name: f"--{name}" for name in ("keys", "header", "delimiter", "blanks", "contradictions")}
 """Flags of the options that notes on reading name."""
 
-Facts = Annotated[str, Parameter(help="A file, a generator (random:...) or a named source.")]
+Facts = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, help="A file, a generator (random:...), a named source, or - (standard input)."
+    ),
+]
 Seed = Annotated[int, Parameter(help="Same seed, same result.")]
 
 
