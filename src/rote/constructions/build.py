@@ -71,7 +71,7 @@ def build(
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
             f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.measured)}). "
-            "Try another seed, a larger dim, or dtype float64"
+            "Try another `seed`, a larger `dim`, or `dtype=float64`"
         )
     provenance = {
         "method": construction.id,
@@ -89,12 +89,16 @@ def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | N
         if size is None:
             continue
         if name not in construction.sizes:
-            known = f"it takes {' and '.join(construction.sizes)}" if construction.sizes else "it chooses its own sizes"
-            refused.append(f"{name} {size}: its models have no {name} to choose ({known}); leave {name} out")
+            known = (
+                f"it takes {' and '.join(f'`{size}`' for size in construction.sizes)}"
+                if construction.sizes
+                else "it chooses its own sizes"
+            )
+            refused.append(f"`{name}={size}`: its models have no {name} to choose ({known}); leave it out")
         elif size < 1:
-            refused.append(f"{name} {size}: a size is 1 or more; leave {name} out to have it chosen")
+            refused.append(f"`{name}={size}`: a size is 1 or more; leave it out to have one chosen")
     if seed < 0:
-        refused.append(f"seed {seed}: a seed is 0 or more")
+        refused.append(f"`seed={seed}`: a seed is 0 or more")
     if refused:
         raise problems(construction.id, refused)
 

@@ -126,7 +126,7 @@ def register(construction: Construction[TaskT, OptionsT]) -> Construction[TaskT,
 
 def construction_named(id: str) -> Construction[Any, Any]:
     if id not in CONSTRUCTIONS:
-        raise InputError(f"method: {id!r} is not one of {', '.join(sorted(CONSTRUCTIONS))}")
+        raise InputError(f"`method={id}`: is not one of {', '.join(sorted(CONSTRUCTIONS))}")
     return CONSTRUCTIONS[id]
 
 

@@ -30,7 +30,7 @@ def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
 
     task, options = request.task.majority(), request.options
     if request.dim not in (None, 2):
-        raise InputError(f"dim: corollary 1 is about dim 2, not {request.dim}; use dana2025.theorem1")
+        raise InputError(f"`dim={request.dim}`: Corollary 1 is about dim 2; leave it out, or use dana2025.theorem1")
     spec = theorem1_spec(task.shape, 2, request.head_dim, request.heads, 1 if options.rank_one else None)
     return store(task, spec, request, "dense")
 

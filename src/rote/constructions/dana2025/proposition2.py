@@ -27,8 +27,8 @@ def build(request: Request[DistributionTask, Proposition2Options]) -> Draft:
     dim = max(1, task.vocab - 1) if request.dim is None else request.dim
     if dim < task.vocab - 1:
         raise InputError(
-            f"dim: {dim} is below vocab - 1 = {task.vocab - 1}; Proposition 2 needs that much, and below it some "
-            "distributions cannot be met. Raise dim, or use dana2025.sequence_encoder"
+            f"`dim={dim}` is below vocab - 1 = {task.vocab - 1}; Proposition 2 needs that much, and below it some "
+            "distributions cannot be met. Raise `dim`, or use dana2025.sequence_encoder"
         )
     truth, prior = truth_and_prior(task)
     encoder = exact_encoder(truth, dim, request.options.floor)

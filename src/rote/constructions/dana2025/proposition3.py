@@ -30,7 +30,9 @@ def build(request: Request[AssociationTask, Proposition3Options]) -> Draft:
     from rote.constructions.dana2025.encoder import encoder_model
 
     if request.dim not in (None, 2):
-        raise InputError(f"dim: {request.dim}; Proposition 3 is about dim 2, where a circle holds every answer")
+        raise InputError(
+            f"`dim={request.dim}`: Proposition 3 is about dim 2, where a circle holds every answer; leave it out"
+        )
     task = request.task.majority()
     encoder, measured = circle_encoder(task.answers, task.vocab, request.options.divergence)
     return Draft(encoder_model(encoder, task, request.dtype), measured=dict(measured))

@@ -75,8 +75,8 @@ def usable_width(differences: Differences, skip: SkipBasis, spec: AttentionOnly)
         raise InputError(
             f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {differences.facts} facts. "
             f"The features of these contexts have rank {skip.columns} (last tokens) + {spec.heads} x {width} (what a "
-            f"head can tell apart) = {available}; give at least "
-            f"{-(-(differences.facts - skip.columns) // width)} heads"
+            f"head can tell apart) = {available}; give "
+            f"`heads={-(-(differences.facts - skip.columns) // width)}` or more"
         )
     return width
 

@@ -50,11 +50,13 @@ def build(request: Request[AssociationTask, MemoryOptions]) -> Draft:
 def _spec(request: Request[AssociationTask, MemoryOptions], task: AssociationTask) -> AttentionOnly:
     spec, refused = huben_spec(task.shape, request.dim, request.heads), []
     if request.head_dim not in (None, 1):
-        refused.append(f"head_dim {request.head_dim}: one head is one neuron, hence one number; leave head_dim out")
+        refused.append(f"`head_dim={request.head_dim}`: one head is one neuron, hence one number; leave it out")
     if spec.dim < FLAGS + 4:
-        refused.append(f"dim {spec.dim}: content, gathered numbers and flags take two dimensions each; give 6 or more")
+        refused.append(
+            f"`dim={spec.dim}`: content, gathered numbers and flags take two dimensions each; give 6 or more"
+        )
     if spec.heads < task.facts:
-        refused.append(f"heads {spec.heads}: each is a neuron, and {task.facts} facts need {task.facts} of them")
+        refused.append(f"`heads={spec.heads}`: each is a neuron, and {task.facts} facts need {task.facts} of them")
     if refused:
         raise problems(ID, refused)
     return spec

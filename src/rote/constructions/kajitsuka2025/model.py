@@ -57,7 +57,7 @@ def floating_model(
     if bits > MANTISSA_BITS[dtype]:
         raise WordsTooLong(
             f"dtype {dtype}: the network computes with whole numbers of {bits} bits, and {dtype} holds "
-            f"{MANTISSA_BITS[dtype]}; use float64 (53), other storage, or exact arithmetic"
+            f"{MANTISSA_BITS[dtype]}; use `dtype=float64` (53), another `storage`, or exact arithmetic"
         )
     weights = {name: torch.from_numpy(array).to(kind) for name, array in {**entrance.weights, **unembedding}.items()}
     if first is not None:

@@ -29,7 +29,7 @@ def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
     task = request.task.majority()
     spec = neurons_spec(request, task.facts, request.dim or COMFORTABLE_DIM)
     if spec.dim == 1 and task.shape.answers > 2:
-        raise InputError(f"madden2025: dim 1 has room for two answers, not {task.shape.answers}; give 2 or more")
+        raise InputError(f"madden2025: `dim=1` has room for two answers, not {task.shape.answers}; give 2 or more")
     generator = torch.Generator().manual_seed(request.seed)
     code = answer_code(task.vocab, spec.dim, generator)
     contexts = torch.from_numpy(task.contexts).long()

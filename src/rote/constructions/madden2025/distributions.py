@@ -38,7 +38,7 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     if dim < task.vocab - 1:
         raise InputError(
             f"{ID}: dim {dim} is below vocab - 1 = {task.vocab - 1}: logits of rank {dim} cannot be anything at all, "
-            "however many neurons there are. Raise dim, or use dana2025.theorem1_distribution"
+            "however many neurons there are. Raise `dim`, or use dana2025.theorem1_distribution"
         )
     truth, _ = truth_and_prior(task)
     encoder = exact_encoder(truth, dim, options.floor)
@@ -52,7 +52,7 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     if not reached <= allowed:
         raise CheckFailed(
             f"{ID}: expected divergence {reached:.3g} nats in {request.dtype} exceeds {allowed:.3g} (measured: "
-            f"{draft.measured}); give width above the number of contexts ({task.facts}), or dtype float64"
+            f"{draft.measured}); give `width` above the number of contexts ({task.facts}), or `dtype=float64`"
         )
     return draft
 

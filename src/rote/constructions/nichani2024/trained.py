@@ -55,11 +55,11 @@ def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
 
 def _failure(shape: TaskShape, dim: int, recalled: int, how: str, given: bool) -> str:
     facts, answers = shape.associations, shape.answers
-    remedy = "leave dim out to have one chosen, or raise it" if given else "try another seed, or give a larger dim"
+    remedy = "leave `dim` out to have one chosen, or raise it" if given else "try another `seed`, or a larger `dim`"
     return (
         f"nichani2024.trained: {facts - recalled} of {facts} facts are missed at dim {dim} {how}. d^2/(2 ln T) is "
         f"{capacity(dim)} there, for facts with an answer each; {answers} answers use {min(answers - 1, dim)} of {dim} "
-        f"rows of W. The fit is convex: {remedy}; or raise steps if it stopped at the limit"
+        f"rows of W. The fit is convex: {remedy}; or raise `steps` if it stopped at the limit"
     )
 
 

@@ -73,7 +73,7 @@ def _failure(task: AssociationTask, spec: AttentionOnly, dtype: str, recalled: i
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {outcome} after {measured['evaluations']} "
         f"evaluations. The estimate 2(dp + md)/log2 m for this model is {measured['estimate']} facts (p = "
-        f"{measured['rank']}). Give more heads or a larger dim, leave heads out, or allow more steps"
+        f"{measured['rank']}). Give more `heads` or a larger `dim`, leave `heads` out, or allow more `steps`"
     )
 
 
