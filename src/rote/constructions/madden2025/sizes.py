@@ -44,3 +44,7 @@ def neurons_spec(
         width=width,
         activation=request.options.activation,
     )
+
+
+def solve_doubt(request: Request[AssociationTask | DistributionTask, NeuronOptions]) -> str:
+    return f"as many neurons as contexts: whether {request.dtype} carries the solve is seen when it is made"
