@@ -1,0 +1,4 @@
+"""Every target, a file each; importing them registers them and loads none of their libraries."""
+
+from rote.export.targets import onnx_graph as onnx_graph
+from rote.export.targets import torch_state as torch_state
