@@ -11,7 +11,7 @@ from rote.errors import InputError
 
 @dataclass(frozen=True)
 class Requirement:
-    """One library: the name it is installed by, the name it is imported by, the oldest release that was seen to work."""
+    """One library: its name to install, its name to import, the oldest release that will do."""
 
     package: str
     module: str

@@ -19,7 +19,7 @@ from rote.tasks.vocabulary import PAD, SEPARATOR
 BETWEEN_CELLS = (" ", "|", "\t")
 """What may stand for the separator between the cells of a spelled key: the first that is no letter of the keys."""
 
-BEFORE_ANSWER = (" ", " -> ", "\t")
+BEFORE_ANSWER = (" ", "\t", "|")
 """What may stand between a spelled key and its answer: the first that does not occur in a key."""
 
 
@@ -46,7 +46,7 @@ class Spelling:
             raise InputError(f"keys in letters have tokens of one letter each, found {wrong[0]!r}")
         separator = next((mark for mark in BETWEEN_CELLS if mark not in letters), None)
         within = letters | ({separator} if SEPARATOR in tokens else set())
-        delimiter = next((mark for mark in BEFORE_ANSWER if mark[0] not in within), None)
+        delimiter = next((mark for mark in BEFORE_ANSWER if mark not in within), None)
         if separator is None or delimiter is None:
             raise InputError("keys in letters contain space, | and tab, so that nothing can divide their text")
         return cls("letters", task.context, tokens, separator, delimiter)
@@ -91,6 +91,6 @@ def refuse_ambiguous(spelling: Spelling, task: AssociationTask) -> list[str]:
         text = spelling.text(key)
         if text in seen:
             one, other = (" + ".join(repr(spelling.tokens[token]) for token in ids) for ids in (seen[text], key))
-            return [f"the keys {one} and {other} are both written {text!r}; rename a word so that text tells them apart"]
+            return [f"the keys {one} and {other} are both written {text!r}; rename a word to tell them apart"]
         seen[text] = key
     return []

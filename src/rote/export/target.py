@@ -74,7 +74,8 @@ class Target(ABC):
 
 def target_named(name: str) -> Target:
     if name not in TARGETS:
-        raise InputError(f"to: there is no target {name!r}{nearest(name, list(TARGETS))}; targets: {', '.join(TARGETS)}")
+        known = ", ".join(TARGETS)
+        raise InputError(f"to: there is no target {name!r}{nearest(name, TARGETS)}; targets: {known}")
     return TARGETS[name]
 
 

@@ -1,4 +1,4 @@
-"""Verification of an exported folder: its certificate made again, in the target library, from its files and the facts."""
+"""Verification of an exported folder: its certificate made again in the target library."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ from rote.tasks import Task
 TOLERANT = ("min_margin", "largest_margin_change")
 """Numbers that depend on the order in which a library sums; other machines may differ by a share of a margin."""
 
-OPEN = ("runtime",)
-"""Another release of the library may be used to verify: what was used is shown beside what was certified."""
-
 
 def is_export(folder: Path) -> bool:
     """Whether a folder is one that an export wrote."""
@@ -42,18 +39,28 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
     target = target_named(manifest.target)
     refuse_missing(target.id, target.requirements, target.extra)
     findings = examine_folder(target, path, subject_of(path / SOURCE, facts), manifest, progress)
-    before, now = stated.model_dump(), findings.certificate.model_dump()
-    checks = [Check(name, before[name], now[name], _holds(name, stated, findings.certificate)) for name in now]
-    return Verification(checks, findings.missed)
+    return Verification(_checks(stated, findings.certificate), findings.missed)
 
 
-def _holds(name: str, stated: RuntimeCertificate, found: RuntimeCertificate) -> bool:
-    if name in OPEN:
-        return True
-    if name == "conditions":
-        return all(condition.holds for condition in found.conditions)
-    before, now = getattr(stated, name), getattr(found, name)
-    if name in TOLERANT:
-        # Rounding is itself what these numbers measure, so that they may move by as much as it moved a margin.
-        return abs(before - now) <= max(stated.largest_margin_change, found.largest_margin_change)
-    return same(before, now)
+def _checks(stated: RuntimeCertificate, found: RuntimeCertificate) -> list[Check]:
+    checks = []
+    for name in RuntimeCertificate.model_fields:
+        before, now = getattr(stated, name), getattr(found, name)
+        if name == "runtime":
+            # Another release may be used to verify: it is shown beside the one that was certified.
+            checks += [Check(library, before.get(library), release, True) for library, release in now.items()]
+        elif name == "files":
+            every = sorted({*before, *now})
+            checks += [
+                Check(file, before.get(file), now.get(file), before.get(file) == now.get(file)) for file in every
+            ]
+        elif name == "conditions":
+            said = {condition.name: condition.value for condition in before}
+            checks += [Check(now.name, said.get(now.name), now.value, now.holds) for now in found.conditions]
+        elif name in TOLERANT:
+            # Rounding is what these numbers measure, so they may move by as much as it moved a margin.
+            room = max(stated.largest_margin_change, found.largest_margin_change)
+            checks.append(Check(name, before, now, abs(before - now) <= room))
+        else:
+            checks.append(Check(name, before, now, same(before, now)))
+    return checks

@@ -2,3 +2,5 @@
 
 from rote.export.targets import onnx_graph as onnx_graph
 from rote.export.targets import torch_state as torch_state
+from rote.export.targets import llama as llama
+from rote.export.targets import gpt2 as gpt2

@@ -41,8 +41,8 @@ class OnnxGraph(Target):
         model, found = subject.model, []
         if model.spec.architecture not in TRACED:
             found.append(
-                f"a {model.spec.architecture} finds each context by a search among its keys, which is no fixed graph of "
-                "operations; export it to torch or huggingface"
+                f"a {model.spec.architecture} finds each context by a search among its keys, which is no fixed graph; "
+                "export it to torch or huggingface"
             )
         if model.dtype_name == "bfloat16":
             found.append('onnxruntime multiplies no bfloat16 on a CPU; convert first: model.to("float32")')
