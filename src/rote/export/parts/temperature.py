@@ -13,7 +13,7 @@ import torch
 from rote.export.subject import Subject
 
 CERTAINTY = 14.0
-"""Natural logarithm of the odds that a sampled answer is right, for the fact of the smallest margin: one in a million."""
+"""Logarithm of the odds that a sampled answer is right where the margin is smallest: about a million to one."""
 LARGEST = 2.0**20
 
 
