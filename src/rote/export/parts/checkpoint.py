@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import safetensors.torch
 import torch
@@ -54,12 +54,14 @@ def _without_bars() -> Iterator[None]:
 class CheckpointRuntime(Runtime):
     """A folder as `AutoModelForCausalLM` and `AutoTokenizer` load it, offline."""
 
-    def __init__(
-        self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str], remote_code: bool = False
-    ) -> None:
+    sampled: ClassVar[bool] = True
+    """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
+    remote_code: ClassVar[bool] = False
+
+    def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        how = {"local_files_only": True, "trust_remote_code": remote_code}
+        how = {"local_files_only": True, "trust_remote_code": self.remote_code}
         with _without_bars():
             self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", **how).eval()
             self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **how)
@@ -81,9 +83,10 @@ class CheckpointRuntime(Runtime):
 
     @torch.no_grad()
     def generated(self, texts: Sequence[str]) -> list[str]:
-        """What `generate` writes after each text, sampled at temperature 1: a wrong temperature would show."""
+        """What `generate` writes after each text."""
         inputs = self.tokenizer(list(texts), return_tensors="pt", padding=True, padding_side="left")
+        how = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0} if self.sampled else {}
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            rows = self.model.generate(**inputs, max_new_tokens=1, do_sample=True, temperature=1.0, top_k=0, top_p=1.0)
+            rows = self.model.generate(**inputs, **how, max_new_tokens=1)
         return self.tokenizer.batch_decode(rows[:, -1:])
