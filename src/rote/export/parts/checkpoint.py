@@ -56,7 +56,7 @@ class CheckpointRuntime(Runtime):
 
     sampled: ClassVar[bool] = True
     """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
-    remote_code: ClassVar[bool] = False
+    remote_code: bool = False
 
     def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -1,4 +1,4 @@
-"""Load the model in this folder into TransformerLens: `bridge = load()`. Needs transformer-lens 4 or later, not rote."""
+"""Load the model in this folder into TransformerLens 4 or later: `bridge = load()`. Does not need rote."""
 
 import json
 from pathlib import Path

@@ -49,10 +49,10 @@ class HuggingFace(Target):
 
 
 class RemoteCodeRuntime(CheckpointRuntime):
-    """The model by the code that stands in the folder. Answers are the likeliest tokens: margins are the model's own."""
+    """The model by the code that stands in the folder. Margins are its own, so answers are the likeliest tokens."""
 
     sampled: ClassVar[bool] = False
-    remote_code: ClassVar[bool] = True
+    remote_code = True
 
 
 def rote_config(spec: Spec, dtype: str, size: int) -> dict[str, Any]:
