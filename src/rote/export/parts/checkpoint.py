@@ -18,7 +18,7 @@ from rote.export.subject import Subject
 from rote.export.target import Manifest
 
 TRANSFORMERS = (
-    Requirement("transformers", "transformers", "4.50"),
+    Requirement("transformers", "transformers", "5.0"),
     Requirement("tokenizers", "tokenizers", "0.21"),
     Requirement("torch", "torch", "2.6"),
 )

@@ -61,7 +61,7 @@ class LlamaCpp(Target):
     summary: ClassVar[str] = "GGUF file for llama.cpp"
     requirements: ClassVar[tuple[Requirement, ...]] = (
         Requirement("gguf", "gguf", "0.10"),
-        Requirement("xllamacpp", "xllamacpp", "0.1"),
+        Requirement("xllamacpp", "xllamacpp", "2026.1"),
     )
     extra: ClassVar[str | None] = "gguf"
 
