@@ -36,9 +36,9 @@ task: {name}
 custom_dataset: !function lm_eval_facts.facts
 test_split: test
 output_type: loglikelihood
-doc_to_text: "{{{{prompt}}}}"
-doc_to_target: "{{{{answer}}}}"
-target_delimiter: {delimiter}
+doc_to_text: prompt
+doc_to_target: continuation
+target_delimiter: ""
 num_fewshot: 0
 metric_list:
   - metric: acc
@@ -88,14 +88,13 @@ def task_name(subject: Subject) -> str:
 
 def write_task(subject: Subject, folder: Path) -> None:
     """The task's description, its facts, and the few lines of code that read them from wherever the folder is."""
-    name = task_name(subject)
+    name, delimiter = task_name(subject), subject.spelling.delimiter
     rows = [
-        json.dumps({"prompt": text, "answer": answer}, ensure_ascii=False)
+        json.dumps({"prompt": text, "answer": answer, "continuation": delimiter + answer}, ensure_ascii=False)
         for text, answer in zip(subject.texts, subject.answers, strict=True)
     ]
     (folder / FACTS).write_text("\n".join(rows) + "\n", encoding="utf-8")
-    delimiter = json.dumps(subject.spelling.delimiter)
-    task = TASK.format(name=name, delimiter=delimiter, fingerprint=json.dumps(subject.task.fingerprint))
+    task = TASK.format(name=name, fingerprint=json.dumps(subject.task.fingerprint))
     (folder / f"{name}.yaml").write_text(task, encoding="utf-8")
     shutil.copyfile(Path(shipped.__file__).parent / READER, folder / READER)
 
