@@ -8,6 +8,7 @@ import sys
 import pytest
 from exported_models import known_by_definition, need
 
+from random_models import random_model
 from rote.errors import CheckFailed, InputError
 from rote.export import TARGETS, export_model, verify_export
 from rote.models import AttentionOnly, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
@@ -138,11 +139,9 @@ def test_what_has_no_text_is_refused(words, tmp_path):
     with pytest.raises(InputError, match="facts: give the facts"):
         export_model(vectors, "torch", tmp_path / "there")
     spec = QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4)
-    from random_models import random_model
-
     with pytest.raises(InputError, match="reads vectors"):
         export_model(random_model(spec), "torch", tmp_path / "there", words.task)
-    with pytest.raises(InputError, match="no target 'lama'.*did you mean 'llama'"):
+    with pytest.raises(InputError, match=r"no target 'lama'.*did you mean 'llama'"):
         export_model(words.built, "lama", tmp_path / "there", words.task)
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""In TransformerLens patterns and activations are the model's, and ablating a head by a hook is ablating its weights."""
+"""In TransformerLens patterns and activations are the model's; ablating a head by a hook is ablating its weights."""
 
 from __future__ import annotations
 
