@@ -22,7 +22,7 @@ torch.set_num_threads(1)
 from transformers import AutoModelForCausalLM, AutoTokenizer
 folder, remote = sys.argv[1], sys.argv[2] == "remote"
 model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=remote)
-tokenizer = AutoTokenizer.from_pretrained(folder)
+tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote)
 written = []
 for text in json.load(sys.stdin):
     rows = model.generate(**tokenizer(text, return_tensors="pt"))

@@ -188,8 +188,8 @@ def spread(form: NormalForm, per_layer: int) -> NormalForm:
             *(part.split(per_layer) for part in (layer.query, layer.key, layer.value, layer.output)), strict=True
         )
         for query, key, value, output in groups:
-            read = [reading(matrix, number) for matrix in (query, key, value)]
-            layers.append(Layer(*read, writing(output, number)))
+            query, key, value = (reading(matrix, number) for matrix in (query, key, value))
+            layers.append(Layer(query, key, value, writing(output, number)))
         if layer.mlp is not None:
             mlp = Mlp(reading(layer.mlp.inward, number + 1), layer.mlp.bias, writing(layer.mlp.outward, number))
             layers[-1] = replace(layers[-1], mlp=mlp)

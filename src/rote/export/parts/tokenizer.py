@@ -85,7 +85,7 @@ def make_tokenizer(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None
     if pairs is None:
         divide.append(pre_tokenizers.Split(Regex(any_mark), "removed"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(divide)
-    shown = [decoders.Replace(Regex(f"[{chr(MARKS)}-{FILL}]"), "")]
+    shown: list[Any] = [decoders.Replace(Regex(f"[{chr(MARKS)}-{FILL}]"), "")]
     if spelling.keys == "words":
         # Puts a space before every word but the first: no word begins with the private character.
         shown.append(decoders.WordPiece(prefix=FILL, cleanup=False))

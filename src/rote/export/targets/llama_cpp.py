@@ -10,8 +10,10 @@ No permutation of queries and keys is needed, as nothing turns; the cache of key
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -178,9 +180,10 @@ class LlamaCppRuntime(Runtime):
     """llama.cpp in this process, its cache in float32 (or as named), every fact a completion of one token."""
 
     def __init__(self, path: Path, subject: Subject, manifest: Manifest, cache: str = "F32") -> None:
-        import xllamacpp
         from gguf import GGUFReader
 
+        # Compiled code without types.
+        xllamacpp: Any = import_module("xllamacpp")
         reader = GGUFReader(path)
         fields = reader.fields["tokenizer.ggml.tokens"]
         self._names = [bytes(fields.parts[part]).decode("utf-8") for part in fields.data]
@@ -208,21 +211,27 @@ class LlamaCppRuntime(Runtime):
         raise NotImplementedError("llama.cpp gives probabilities of the likeliest tokens, which margins are made of")
 
     def margins(self, ids: Tensor, answers: Tensor) -> Tensor:
+        """At a temperature equal to the gain, where probabilities are those of the model's own logits."""
         found = [self._margin(key, answer) for key, answer in zip(ids.tolist(), answers.tolist(), strict=True)]
-        return torch.tensor(found, dtype=torch.float64) / self.gain
+        return torch.tensor(found, dtype=torch.float64)
 
     def generated(self, texts: Sequence[str]) -> list[str]:
-        return [_alone(self._complete(text, 0)["text"]) for text in self.prompts(texts)]
+        return [_alone(self._complete(text, temperature=0.0)["text"]) for text in self.prompts(texts)]
 
     def _margin(self, key: list[int], answer: int) -> float:
-        likeliest = self._complete(key, LIKELIEST)["logprobs"]["content"][0]["top_logprobs"]
-        scores = {token["id"]: token["logprob"] for token in likeliest}
-        best_other = max(score for token, score in scores.items() if token != answer)
-        return scores.get(answer, min(scores.values())) - best_other
+        choice = self._complete(
+            key, temperature=self.gain, samplers=["temperature"], n_probs=LIKELIEST, post_sampling_probs=True
+        )
+        likeliest = {token["id"]: token["prob"] for token in choice["logprobs"]["content"][0]["top_probs"]}
+        best_other = max(probability for token, probability in likeliest.items() if token != answer)
+        own = likeliest.get(answer, min(likeliest.values()))
+        if not best_other:
+            return math.inf
+        return math.log(own / best_other) if own else -math.inf
 
-    def _complete(self, given: str | list[int], likeliest: int) -> dict[str, Any]:
-        asked = {"prompt": given, "n_predict": 1, "max_tokens": 1, "temperature": 0.0, "n_probs": likeliest}
-        return self._server.handle_completions({**asked, "cache_prompt": False})["choices"][0]
+    def _complete(self, given: str | list[int], **how: Any) -> dict[str, Any]:
+        asked = {"prompt": given, "n_predict": 1, "max_tokens": 1, "cache_prompt": False, "seed": 0, **how}
+        return self._server.handle_completions(asked)["choices"][0]
 
     def _post(self, what: str, content: dict[str, Any]) -> Any:
         from urllib.request import Request, urlopen

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from functools import cached_property
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any, ClassVar
@@ -119,10 +120,10 @@ class HarnessRuntime(CheckpointRuntime):
 
 def run_task(folder: Path, model: Any, tokenizer: Any) -> list[dict[str, Any]]:
     """Every fact as the harness scored it for a model of transformers."""
-    import lm_eval
-    from lm_eval.models.huggingface import HFLM
-    from lm_eval.tasks import TaskManager
-
+    # Its functions are found by name when they are first used, which type checkers cannot follow.
+    lm_eval: Any = import_module("lm_eval")
+    models: Any = import_module("lm_eval.models.huggingface")
+    tasks: Any = import_module("lm_eval.tasks")
     (task,) = (path.stem for path in folder.glob("*.yaml"))
     log = logging.getLogger("lm_eval")
     level = log.level
@@ -132,9 +133,9 @@ def run_task(folder: Path, model: Any, tokenizer: Any) -> list[dict[str, Any]]:
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
             found = lm_eval.simple_evaluate(
-                model=HFLM(pretrained=model, tokenizer=tokenizer, batch_size=BATCH, device="cpu"),
+                model=models.HFLM(pretrained=model, tokenizer=tokenizer, batch_size=BATCH, device="cpu"),
                 tasks=[task],
-                task_manager=TaskManager(include_path=str(folder), include_defaults=False),
+                task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
                 bootstrap_iters=0,
                 log_samples=True,
             )

@@ -109,22 +109,21 @@ def bridge_config(form: NormalForm) -> dict[str, Any]:
 
 
 def bridge_state(form: NormalForm) -> dict[str, Tensor]:
-    """Tensors under the names of TransformerLens' native model."""
+    """Tensors under the names that a bridge gives them."""
 
     def zeros(*lengths: int) -> Tensor:
         return torch.zeros(*lengths, dtype=torch.float64)
 
     k, dim = form.head_dim, form.dim
     state = {
-        "tok_embed.weight": form.tokens,
-        "pos.weight": form.positions,
-        "head.weight": form.unembed,
-        # The native model has no such bias, but a bridge around it does.
-        "head.bias": zeros(len(form.unembed)),
+        "embed.weight": form.tokens,
+        "pos_embed.weight": form.positions,
+        "unembed.weight": form.unembed,
+        "unembed.bias": zeros(len(form.unembed)),
     }
     for number, layer in enumerate(form.layers):
         heads = len(layer.query)
-        part = f"layers.{number}."
+        part = f"blocks.{number}."
         for name, matrix in (("q", layer.query * math.sqrt(k)), ("k", layer.key), ("v", layer.value)):
             whole = zeros(heads, k, dim)
             whole[:, : matrix.shape[1]] = matrix
@@ -136,9 +135,9 @@ def bridge_state(form: NormalForm) -> dict[str, Tensor]:
         state[part + "attn.o.bias"] = zeros(dim)
         if layer.mlp is not None:
             state |= {
-                part + "mlp.fc_in.weight": layer.mlp.inward,
-                part + "mlp.fc_in.bias": layer.mlp.bias,
-                part + "mlp.fc_out.weight": layer.mlp.outward,
-                part + "mlp.fc_out.bias": zeros(dim),
+                part + "mlp.in.weight": layer.mlp.inward,
+                part + "mlp.in.bias": layer.mlp.bias,
+                part + "mlp.out.weight": layer.mlp.outward,
+                part + "mlp.out.bias": zeros(dim),
             }
     return state
