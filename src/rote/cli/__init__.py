@@ -17,6 +17,7 @@ from rote.cli.build import build
 from rote.cli.capacity import capacity
 from rote.cli.demo import demo
 from rote.cli.densest import densest
+from rote.cli.export import export
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.law import law
 from rote.cli.methods import methods
@@ -41,7 +42,7 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods)
+    (demo, bound, plan, build, train, ask, recall, verify, export, capacity, densest, reproduce, law, papers, methods)
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 
