@@ -11,7 +11,8 @@ demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov=rote --cov-report=
+	$(BIN)/python tools/coverage_by_package.py
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

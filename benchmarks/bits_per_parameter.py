@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from rote.constructions.build import build
-from rote.constructions.warm_start import warm_start
 from rote.experiments.densest import ShapeResult, densest, held_by
 from rote.experiments.ledger import Ledger, TrialKey
 from rote.models.attention_only import AttentionOnly
@@ -180,9 +179,8 @@ def warm_weights(task: AssociationTask, spec: AttentionOnly, seed: int) -> dict[
     """A built memory of the first facts as a start; queries make up for scores that training divides by sqrt(k)."""
     sizes = {"dim": spec.dim, "head_dim": spec.head_dim, "heads": spec.heads}
     model = build(task.take(slice(0, WARM_FACTS)), "rote.readout", seed=seed, **sizes).model
-    weights = warm_start(model)
-    weights["layers.0.query"] *= math.sqrt(spec.head_dim)
-    return weights
+    query = "layers.0.query"
+    return {**model.weights, query: model.weights[query] * math.sqrt(spec.head_dim)}
 
 
 SECTIONS = {"published": published, "optimisers": optimisers, "steps": steps, "densest": densest_shapes}

@@ -15,11 +15,11 @@ import time
 import numpy as np
 import torch
 
-from rote.constructions.construction import CONSTRUCTIONS, Request
+from rote.constructions.construction import Request
+from rote.constructions.mahdavi2024.theorem1 import TheoremOptions, build
 from rote.measure.error import error
 from rote.tasks import VectorTask
 
-METHOD = CONSTRUCTIONS["mahdavi2024.theorem1"]
 CASES = [
     ("shared", "random", 20, 621),
     ("shared", "proof", 20, 621),
@@ -46,8 +46,8 @@ def main() -> None:
             start, ranks, conditions, errors = time.perf_counter(), set(), [], []
             for seed in seeds:
                 task = examples(count, contexts == "shared", seed)
-                options = METHOD.options(route=route)  # pyright: ignore[reportCallIssue]
-                draft = METHOD.build(Request(task, heads=heads, dtype=dtype, seed=seed, options=options))
+                options = TheoremOptions.model_validate({"route": route})
+                draft = build(Request(task, options, heads=heads, dtype=dtype, seed=seed))
                 ranks.add(draft.measured["rank"])
                 conditions.append(draft.measured["condition"])
                 errors.append(error(draft.model, task).largest)

@@ -1,6 +1,28 @@
-"""One family of errors: a message names what was given, the likely cause and the remedy."""
+"""One family of errors: a message names what was given, the likely cause and the remedy.
+
+Messages name options the way Python calls them, in backticks: `head_dim`, or `keys=letters` with a value. A reader of
+the library takes them as they stand. The command line replaces each by what its user would type (`rote.cli.flags`):
+the flag of the command that ran (`--head-dim`, `--keys letters`), or `--set width=...` for a setting of a
+construction's own. A name in backticks that is neither is left alone, and so is everything outside backticks. No
+message below the command line names a flag.
+"""
 
 from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+REMEDIES = {
+    errno.ENOSPC: "; free some space, or write to another disk",
+    errno.EDQUOT: "; free some space, or write to another disk",
+    errno.EACCES: "; choose a place that you may write to, or change its permissions",
+    errno.EPERM: "; choose a place that you may write to, or change its permissions",
+    errno.EROFS: "; choose a place that can be written to",
+    errno.ENOTDIR: "; a part of the path is a file",
+}
+"""What to do about the causes that writing a file commonly fails for."""
 
 
 class RoteError(Exception):
@@ -19,8 +41,50 @@ class CheckFailed(RoteError):
     exit_code = 1
 
 
-def problems(subject: str, found: list[str]) -> InputError:
+def problems(subject: str, texts: list[str]) -> InputError:
     """All problems of one subject as a single error, so that a user mends them in one pass."""
-    if len(found) == 1:
-        return InputError(f"{subject}: {found[0]}")
-    return InputError(f"{subject}: {len(found)} problems\n" + "\n".join(f"  - {text}" for text in found))
+    if len(texts) == 1:
+        return InputError(f"{subject}: {texts[0]}")
+    return InputError(f"{subject}: {len(texts)} problems\n" + "\n".join(f"  - {text}" for text in texts))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name a mistyped one is closest to, if any is close."""
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def validation_problems(
+    details: Sequence[Mapping[str, Any]], known: Iterable[str] = (), options: bool = True
+) -> list[str]:
+    """What pydantic found wrong (`ValidationError.errors()`), a sentence each.
+
+    `known` are the names that would have been accepted, for the message about one that is not. `options` says whether
+    the names are options of a call; those of a file or of a generator's text are not, and get no backticks.
+    """
+    known = list(known)
+    return [_validation_problem(detail, known, options) for detail in details]
+
+
+def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bool) -> str:
+    plain = ".".join(str(part) for part in detail["loc"])
+    message = detail["msg"].removeprefix("Value error, ")
+    if not plain:
+        return message
+    if detail["type"] == "extra_forbidden" and known:
+        return f"unknown option {plain!r}{nearest(plain, known)}; known: {', '.join(known)}"
+    if detail["type"] == "missing":
+        return f"`{plain}` is missing" if options else f"{plain} is missing"
+    given = f"{plain}={detail['input']!r}"
+    message = message.removeprefix("Input ")
+    return f"{f'`{given}`' if options else given}: {message[0].lower()}{message[1:]}"
+
+
+def system_message(error: OSError) -> str:
+    """What the system refused, in words: the file, the cause and the remedy."""
+    return f"{error.filename}: {system_cause(error)}" if error.filename is not None else system_cause(error)
+
+
+def system_cause(error: OSError) -> str:
+    """Why the system refused, and what can be done about it."""
+    return f"{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"

@@ -40,10 +40,10 @@ def test_table_shows_what_does_not_apply_and_why(rote):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (["--heads", 0], "heads: input should be greater than or equal to 1"),
-        (["--head-dim", 11], "head_dim 11 exceeds dim 10"),
+        (["--heads", 0], "--heads 0: should be greater than or equal to 1"),
+        (["--head-dim", 11], "--head-dim 11 exceeds --dim 10"),
         (["--context", 1], "one token leaves attention nothing to do"),
-        (["--vocab", 10**30], "vocab: input should be less than"),
+        (["--vocab", 10**30], "should be less than or equal to"),
         (["--vocab", 10**12, "--dim", 10**12, "--heads", 10**12], "cannot be held anywhere"),
         (["--dim", "wide"], "wide"),
     ],

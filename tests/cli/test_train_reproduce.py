@@ -173,7 +173,7 @@ def test_train_with_an_mlp_and_several_layers(rote):
         (("--steps", 0), "steps"),
         (("--seeds", 0), "seeds"),
         (("--width", 4, "--variant", "shared"), "--variant shared"),
-        (("--head-dim", 9), "head_dim 9 exceeds dim 4"),
+        (("--head-dim", 9), "--head-dim 9 exceeds --dim 4"),
         (("--batch", 2**50), "batch"),
     ],
 )

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from rote.constructions.construction import Request, construction_named, parse_options
 from rote.constructions.dana2025.best_encoder import best_encoder
+from rote.constructions.dana2025.circle_encoder import circle_encoder
 from rote.constructions.dana2025.encoder import Encoder, best_embedding, expected_divergence, row_divergences
+from rote.constructions.dana2025.exact_encoder import exact_encoder, helmert
 from rote.constructions.dana2025.least_squares import (
     expansion_bound,
     least_squares,
@@ -18,9 +20,7 @@ from rote.constructions.dana2025.least_squares import (
     printed_ls_bound,
     weighted_least_squares,
 )
-from rote.constructions.dana2025.proposition2 import exact_encoder, helmert
-from rote.constructions.dana2025.proposition3 import circle_encoder
-from rote.constructions.dana2025.theorem2 import (
+from rote.constructions.dana2025.lookup_encoder import (
     corrected_bound,
     lookup_encoder,
     measured_bound,
@@ -50,7 +50,7 @@ def task_of(truth, prior, context=2):
 
 def draft(method, task, dim=None, dtype="float64", **options):
     construction = construction_named(method)
-    return construction.build(Request(task, dim=dim, dtype=dtype, options=parse_options(construction, options)))
+    return construction.build(Request(task, parse_options(construction, options), dim=dim, dtype=dtype))
 
 
 @given(seed=seeds, dim=st.integers(1, 4), sharpness=st.sampled_from([0.3, 1.0, 3.0]))
@@ -224,9 +224,6 @@ def test_what_makes_no_sense_is_refused():
     task = task_of(truth, prior)
     with pytest.raises(InputError, match="vocab - 1 = 3"):
         draft("dana2025.proposition2", task, dim=2)
-    construction = construction_named("dana2025.f_ls")
-    with pytest.raises(InputError, match="no attention heads"):
-        construction.build(Request(task, heads=3, options=construction.options()))
     with pytest.raises(InputError, match="dim 2"):
         draft("dana2025.proposition3", task.likeliest(), dim=3)
 

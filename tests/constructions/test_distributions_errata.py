@@ -9,14 +9,14 @@ import torch
 from rote.constructions.build import build
 from rote.constructions.dana2025.best_encoder import best_encoder
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.dana2025.output_fits import OutputProblem, paper_bound, paper_output
-from rote.constructions.dana2025.theorem2 import (
+from rote.constructions.dana2025.lookup_encoder import (
     entropy_term,
     lookup_encoder,
     measured_bound,
     printed_constant,
     random_rows,
 )
+from rote.constructions.dana2025.output_fits import OutputProblem, paper_bound, paper_output
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 

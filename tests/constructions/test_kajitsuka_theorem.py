@@ -8,7 +8,7 @@ import torch
 
 import rote
 from rote.constructions.kajitsuka2025.accounting import account
-from rote.constructions.kajitsuka2025.corollary4_1 import positions_recalled, sequence_to_sequence
+from rote.constructions.kajitsuka2025.sequence_to_sequence import positions_recalled, sequence_to_sequence
 from rote.constructions.kajitsuka2025.sequences import random_sequences
 from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.constructions.vardi2022.exact import exact_values, hidden

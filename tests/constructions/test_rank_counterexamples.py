@@ -17,6 +17,7 @@ from rote.constructions.parts.random_attention.draw import draw_embeddings, draw
 from rote.constructions.parts.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary
+from rote.theory.dana2025 import promised
 
 COUNTEREXAMPLES = [
     # vocab, context, dim = head_dim, heads, facts promised, rank
@@ -51,7 +52,7 @@ def features(spec: AttentionOnly, task: AssociationTask, seed: int) -> torch.Ten
 @pytest.mark.parametrize("seed", range(3))
 def test_rank_is_smaller_than_promised(vocab, context, dim, heads, facts, rank, seed):
     spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=dim, heads=heads)
-    assert min(spec.promised, vocab**context) >= facts > rank
+    assert min(promised(spec), vocab**context) >= facts > rank
     sizes = torch.linalg.svdvals(features(spec, table(vocab, context, facts), seed))
     # Exactly `rank` singular values stand above rounding: those after it fall by many orders at once.
     assert int((sizes > sizes[0] * 1e-12).sum()) == rank

@@ -7,20 +7,21 @@ from rote.experiments.capacity import capacity, largest_stored
 from rote.models import AttentionOnly
 from rote.progress import SILENT
 from rote.tasks.generators import random_associations
+from rote.theory.dana2025 import promised
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=6, head_dim=4, heads=4)
 
 
 def test_theorem_1_stores_what_it_promises_and_no_more():
     found = capacity(SPEC, "dana2025.theorem1", tolerance=0)
-    assert found.recalled == SPEC.promised == 22
+    assert found.recalled == promised(SPEC) == 22
     assert found.refused == 23
     assert found.bits_per_parameter == pytest.approx(found.bits / SPEC.parameters())
 
 
 def test_a_fitted_readout_stores_more():
     found = capacity(SPEC, "rote.readout", tolerance=0.05, steps=300)
-    assert found.recalled > 1.5 * SPEC.promised
+    assert found.recalled > 1.5 * promised(SPEC)
     complete = {trial.facts for trial in found.trials if trial.complete}
     assert found.recalled in complete
     assert found.refused is None or found.refused > found.recalled

@@ -9,18 +9,21 @@ from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.plan import BUILT_BY, plan, zipped_bytes
-from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits
+from rote.experiments.plan import BUILT_BY, plan
+from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits, zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.shape import TaskShape
-from rote.theory import RESULTS, inversions
-from rote.theory.nichani2024 import linear_capacity
+from rote.theory import RESULTS
+from rote.theory.dana2025 import smallest_corollary1, smallest_remark2, smallest_remark2_flat, smallest_theorem1
+from rote.theory.nichani2024 import linear_capacity, smallest_linear_memory
 from rote.theory.readout_sizes import holds as readout_holds
+from rote.theory.rote_readout import smallest_readout
 from rote.theory.sizes import fewest_heads, task_rank, theorem1_spec
 from task_shapes import AIRPORTS, shapes
 
+INVERTED = {id for id, result in RESULTS.items() if result.smallest}
 FACTS = [((f"word{i % 20}", f"name{i // 20}"), f"answer{i % 7}") for i in range(300)]
 
 
@@ -33,7 +36,7 @@ def test_default_build_size_is_in_the_plan():
 
 
 def test_constructions_named_are_registered():
-    assert set(BUILT_BY) <= set(inversions.INVERSIONS)
+    assert set(BUILT_BY) <= INVERTED
     assert set(BUILT_BY.values()) <= set(CONSTRUCTIONS)
     rows = {row.id: row.construction for row in plan(AIRPORTS)}
     assert rows["dana2025.remark2"] == rows["dana2025.theorem1"] == "dana2025.theorem1"
@@ -48,9 +51,8 @@ def test_sorted_by_bytes_and_complete():
     possible = [row for row in rows if row.possible]
     assert [row.bytes for row in possible] == sorted(row.bytes for row in possible)
     assert not any(row.possible for row in rows[len(possible) :])
-    assert {row.id for row in rows} >= {*inversions.INVERSIONS, "table.fixed", "table.entropy", "zip", "rote.counting"}
+    assert {row.id for row in rows} >= {*INVERTED, "table.fixed", "table.entropy", "zip", "rote.counting"}
     assert {row.construction for row in rows} == {"bound only", "no model"}
-    assert set(inversions.INVERSIONS) <= set(RESULTS)
 
 
 def test_dtype_scales_bytes_but_not_fixed_words():
@@ -98,8 +100,8 @@ def test_rows_hold_the_facts_with_the_parameters_they_report(shape):
 
 @given(shapes())
 def test_attention_only_rows_are_minimal(shape):
-    for method in (inversions.theorem1, inversions.corollary1, inversions.remark2, inversions.remark2_flat):
-        spec = method(shape).spec
+    for smallest in (smallest_theorem1, smallest_corollary1, smallest_remark2, smallest_remark2_flat):
+        spec = smallest(shape).spec
         assert task_rank(shape, spec.dim, spec.head_dim, spec.heads) >= shape.associations
         if spec.heads > 1:
             assert task_rank(shape, spec.dim, spec.head_dim, spec.heads - 1) < shape.associations
@@ -109,8 +111,8 @@ def test_attention_only_rows_are_minimal(shape):
 @given(shapes())
 def test_dim_two_is_the_smallest_by_formula(shape):
     """No dim from 2 on and no head width gives fewer parameters than the flat rows."""
-    flat = inversions.corollary1(shape).spec.parameters()
-    thin = inversions.remark2_flat(shape).spec.parameters()
+    flat = smallest_corollary1(shape).spec.parameters()
+    thin = smallest_remark2_flat(shape).spec.parameters()
     N, S = shape.vocab, shape.context
     for d in (2, 3, 4, 5, 8, 13, 20, 32, 60):
         for k in {1, 2, d // 2, d - 1, d}:
@@ -125,7 +127,7 @@ def test_dim_two_is_the_smallest_by_formula(shape):
 def test_readout_row_is_minimal(shape):
     if shape.vocab < 2:
         return
-    spec = inversions.readout(shape).spec
+    spec = smallest_readout(shape).spec
     assert readout_holds(shape, spec)
     if spec.heads > 1:
         assert not readout_holds(shape, spec.model_copy(update={"heads": spec.heads - 1}))
@@ -143,7 +145,7 @@ def test_readout_row_is_minimal(shape):
 
 @given(shapes())
 def test_linear_memory_is_minimal(shape):
-    dim = inversions.nichani(shape).spec.dim
+    dim = smallest_linear_memory(shape).spec.dim
     assert linear_capacity(dim) >= shape.associations
     assert dim == 1 or linear_capacity(dim - 1) < shape.associations
 

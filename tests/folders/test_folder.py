@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import pickle
 
 import pytest
@@ -11,7 +13,7 @@ import torch
 
 from rote.errors import InputError
 from rote.folders import folder as folder_module
-from rote.folders import read_folder, write_folder
+from rote.folders import layout, read_folder, write_folder
 from rote.tasks import Origin
 
 
@@ -34,7 +36,7 @@ def test_folder_holds_four_files_and_no_pickle(folder):
 
 
 def test_existing_folder_is_kept_unless_forced(folder, model):
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="overwrite=True"):
         write_folder(folder, model, Origin(), {}, None)
     write_folder(folder, model, Origin(), {"method": "again"}, None, overwrite=True)
     assert read_folder(folder).provenance == {"method": "again"}
@@ -61,10 +63,10 @@ def test_interrupted_write_leaves_nothing(tmp_path, model, monkeypatch):
 
 def test_interrupted_replacement_keeps_the_old_model(folder, model, monkeypatch):
     def break_off(*_):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(folder_module.safetensors.torch, "save", break_off)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"model: cannot be written \(No space left on device; free some space"):
         write_folder(folder, model, Origin(), {}, None, overwrite=True)
     assert read_folder(folder).provenance == {"method": "by definition"}
     assert [item.name for item in folder.parent.iterdir()] == ["model"]
@@ -143,3 +145,62 @@ def test_damaged_text_files(folder, name, content, message):
 def test_no_such_folder(tmp_path):
     with pytest.raises(InputError, match="no such model folder"):
         read_folder(tmp_path / "nowhere")
+
+
+def test_a_replacement_that_cannot_be_renamed_keeps_the_old_model(folder, model, monkeypatch):
+    def refuse(path, target):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder_module.Path, "rename", refuse)
+        with pytest.raises(InputError, match="Permission denied; choose a place that you may write to"):
+            write_folder(folder, model, Origin(), {}, None, overwrite=True)
+    assert read_folder(folder).provenance == {"method": "by definition"}
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_folders_made_on_the_way_are_removed_when_writing_fails(tmp_path, model, monkeypatch):
+    def break_off(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(folder_module.safetensors.torch, "save", break_off)
+    with pytest.raises(InputError, match="No space left"):
+        write_folder(tmp_path / "new" / "deep" / "model", model, Origin(), {}, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json", "certificate.json"])
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "1" * 5000, "{", "\udcff"])
+def test_json_that_no_reader_can_follow_is_one_message(folder, name, content):
+    (folder / name).write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=rf"{name}: cannot be read as JSON"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json", "certificate.json"])
+def test_json_larger_than_any_that_is_written_is_refused_unread(folder, name, monkeypatch):
+    monkeypatch.setattr(layout, "LARGEST_JSON", 10)
+    with pytest.raises(InputError, match="bytes of JSON are more than rote ever writes"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("certificate.json", "[]", "found list"),
+        ("certificate.json", '{"facts": "many", "lies": 1}', "facts='many': should be a valid integer"),
+        ("certificate.json", '{"lies": 1}', "unknown option 'lies'"),
+    ],
+)
+def test_a_certificate_unlike_any_is_refused_with_every_reason(folder, name, content, message):
+    (folder / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_folder(folder)
+
+
+def test_an_origin_unlike_any_is_refused(folder):
+    config = json.loads((folder / "config.json").read_text())
+    for facts, message in (([1], "found list"), ({"source": 3}, "source=3: should be a valid string")):
+        (folder / "config.json").write_text(json.dumps({**config, "facts": facts}))
+        with pytest.raises(InputError, match=message):
+            read_folder(folder)

@@ -10,8 +10,9 @@ import torch
 from exact_logits import lookup
 
 from random_models import random_model
-from rote.measure.streaming import MOST_ROWS, WORKING_FLOATS, rows_at_once, stream_logits
+from rote.measure.streaming import MOST_ROWS, rows_at_once, stream_logits
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
+from rote.models.budget import FORWARD_FLOATS
 
 SPECS = [
     AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20),
@@ -27,8 +28,8 @@ SPECS = [
 def test_rows_stay_within_the_budget(spec):
     rows = rows_at_once(random_model(spec))
     assert 1 <= rows <= MOST_ROWS
-    assert rows == 1 or spec.floats_held(rows) <= WORKING_FLOATS
-    assert rows == MOST_ROWS or spec.floats_held(2 * rows) > WORKING_FLOATS
+    assert rows == 1 or spec.floats_held(rows) <= FORWARD_FLOATS
+    assert rows == MOST_ROWS or spec.floats_held(2 * rows) > FORWARD_FLOATS
 
 
 @pytest.mark.parametrize("rows", [None, 1, 13, 100])

@@ -24,8 +24,8 @@ CASES: dict[str, Case] = {
         naive=naive.attention_only,
         refused=[
             ({"context": 1}, "one token"),
-            ({"head_dim": 5}, "head_dim 5 exceeds dim 4"),
-            ({"query_key_rank": 4}, "query_key_rank 4"),
+            ({"head_dim": 5}, "`head_dim` 5 exceeds `dim` 4"),
+            ({"query_key_rank": 4}, "`query_key_rank` 4"),
             ({"heads": 0}, "heads"),
             ({"vocab": -3}, "vocab"),
             ({"dim": 2.5}, "dim"),
@@ -47,7 +47,7 @@ CASES: dict[str, Case] = {
         naive=naive.mlp_transformer,
         refused=[
             ({"context": 1}, "one token"),
-            ({"head_dim": 9}, "head_dim 9 exceeds dim 4"),
+            ({"head_dim": 9}, "`head_dim` 9 exceeds `dim` 4"),
             ({"width": -1}, "width"),
             ({"activation": "tanh"}, "activation"),
             ({"heads": 0}, "heads"),
@@ -89,8 +89,8 @@ CASES: dict[str, Case] = {
         naive=naive.query_attention,
         inputs=vector_inputs,
         refused=[
-            ({"head_dim": 6}, "head_dim 6 exceeds dim 5"),
-            ({"value_dim": 6}, "value_dim 6 exceeds dim 5"),
+            ({"head_dim": 6}, "`head_dim` 6 exceeds `dim` 5"),
+            ({"value_dim": 6}, "`value_dim` 6 exceeds `dim` 5"),
             ({"heads": 0}, "heads"),
             ({"outputs": 0}, "outputs"),
         ],
@@ -111,8 +111,8 @@ CASES: dict[str, Case] = {
         refused=[
             ({"width": 2}, "width"),
             ({"layers_after": 0}, "layers_after"),
-            ({"dim": 3}, "dim 3"),
-            ({"input": "vectors"}, "dim None"),
+            ({"dim": 3}, "`dim=3`"),
+            ({"input": "vectors"}, "`dim=None`"),
             ({"input": "vectors", "dim": 3}, "ordered"),
             ({"mixing": "max"}, "mixing"),
         ],

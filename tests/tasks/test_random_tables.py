@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rote.errors import RoteError
-from rote.tasks import PAD, SEPARATOR, AssociationTask, DistributionTask, facts
+from rote.tasks import PAD, SEPARATOR, AssociationTask, DistributionTask
+from rote.tasks.facts import facts
 
 cells = st.one_of(
     st.sampled_from(["a", "b", "c", "ab", "é", "1", "-1", "nan", "0.5", "x,y", 'say "hi"', "two\nlines", "<pad>", ""]),

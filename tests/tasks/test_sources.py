@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from rote.errors import InputError
-from rote.tasks import facts, source_names
+from rote.tasks.facts import facts, source_names
 from rote.tasks.sources import SOURCES
 from rote.tasks.sources.countries import PATH
 from rote.tasks.sources.wordnet import find, table_from

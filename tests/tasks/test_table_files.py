@@ -12,7 +12,8 @@ import pytest
 
 import rote
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask, facts
+from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks.facts import facts
 
 COUNTRIES = "relation,country,answer\ncapital,France,Paris\ncapital,Japan,Tokyo\ncurrency,Japan,JPY\n"
 
@@ -170,7 +171,7 @@ def test_contradictory_keys_are_named_with_their_lines(file):
     assert "'p q' has 2 answers: 'x' (line 2), 'z' (line 6)" in message
     assert "'r s' has 2 answers: 'y\\ny' (line 3), 'w' (line 7)" in message
     assert "Add a weight column to make a distribution" in message
-    assert "--contradictions keep" in message
+    assert "`contradictions=keep`" in message
     kept = facts(path, contradictions="keep")
     assert kept.facts == 6
     assert kept.ceiling == pytest.approx(4 / 6)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask, Vocabulary, facts
+from rote.tasks import AssociationTask, DistributionTask, Vocabulary
+from rote.tasks.facts import facts
 from rote.tasks.generators import random_associations, random_distributions, random_vectors
 
 
@@ -170,6 +171,31 @@ def test_streamed_rows_are_the_whole(case):
             assert np.array_equal(np.concatenate([part[place] for part in parts]), whole[place])
     else:
         assert np.array_equal(np.concatenate(parts), whole)
+
+
+def test_recall_asks_for_one_answer_a_row_or_the_task_says_why_not(case):
+    task = case.make()
+    if task.kind == "vectors" and task.labels is None:
+        with pytest.raises(InputError, match="measure its error"):
+            task.answers_to_recall()
+        return
+    assert task.answers_to_recall().shape == (task.facts,)
+    right = len(task.answers_to_recall()) * task.recall_ceiling
+    assert right == pytest.approx(round(right))
+    assert task.majority().facts == task.distinct_keys
+
+
+def test_keys_are_recalled_all_or_none_with_their_rows(case):
+    task = case.make()
+    assert task.recalled_keys(np.array([], dtype=np.int64)) == task.distinct_keys
+    assert task.recalled_keys(np.arange(task.facts)) == 0
+
+
+def test_rows_of_foreign_tokens_are_told_from_the_others(worded):
+    assert worded.known_rows(worded.vocabulary).all()
+    known = worded.known_rows(Vocabulary(worded.vocabulary.words(worded.take(np.array([0])).used)))
+    assert known[0]
+    assert not known.all()
 
 
 def test_length_and_representation(case):

@@ -76,7 +76,8 @@ def test_the_paper_protocol_is_the_released_schedule():
     short, long = (protocol_for("paper", examples, None) for examples in (550, 90_000))
     assert (short.steps, long.steps) == (50_000, 500 * 90_000 // 256)
     assert (short.optimizer, short.peak, short.batch, short.warmup, short.check) == ("adam", 1e-3, 256, 0.05, 500)
-    assert not short.standardise and short.stop
+    assert not short.standardise
+    assert short.stop
 
 
 def test_the_paper_protocol_learns_too():
@@ -97,12 +98,13 @@ def test_a_loss_that_is_no_number_ends_the_run_and_is_not_an_accuracy():
     task = labelled()
     broken = VectorTask(task.contexts, 1e300 * task.queries, labels=task.labels)  # beyond float32
     trained = train_vectors(broken, model(), 0, standardise=False)
-    assert trained.diverged_at == 0 and trained.accuracy is None
+    assert trained.diverged_at == 0
+    assert trained.accuracy is None
 
 
 def test_what_cannot_be_trained_is_refused_with_a_reason():
     task = labelled()
-    with pytest.raises(InputError, match="context 9 but the task's is 8.*outputs 3"):
+    with pytest.raises(InputError, match=r"context 9 but the task's is 8.*outputs 3"):
         train_vectors(task, QueryAttention.experiment(9, 3, heads=2, head_dim=8, dim=16))
     with pytest.raises(InputError, match="value_dim"):
         train_vectors(task, QueryAttention(context=8, dim=16, head_dim=8, heads=2, value_dim=2, outputs=10))

@@ -16,6 +16,7 @@ from rote.cli.build import build
 from rote.cli.capacity import capacity
 from rote.cli.demo import demo
 from rote.cli.densest import densest
+from rote.cli.flags import flags_of, in_flags
 from rote.cli.law import law
 from rote.cli.methods import methods
 from rote.cli.output import complain
@@ -25,13 +26,14 @@ from rote.cli.recall import recall
 from rote.cli.reproduce import reproduce
 from rote.cli.train import train
 from rote.cli.verify import verify
-from rote.errors import RoteError
+from rote.errors import RoteError, system_message
 
 app = App(
     name="rote",
     help="How much can a Transformer learn by rote? Predict it, build it, measure it.",
     version=__version__,
     help_format="markdown",
+    suppress_keyboard_interrupt=False,
     help_epilogue=(
         "FACTS is a file (CSV, TSV, JSONL, Parquet), a generator (random:vocab=50,context=2,facts=210,seed=1) or a "
         "named source (countries, airports, wordnet). Every command takes --json."
@@ -45,24 +47,43 @@ for _place, _command in enumerate(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        outcome = app(
-            sys.argv[1:] if arguments is None else arguments,
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-        )
+        outcome = app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         return complain(f"{error} See `rote --help` or `rote COMMAND --help`", 2)
     except RoteError as error:
-        return complain(str(error), error.exit_code)
-    except MemoryError:
-        return complain("not enough memory for this size; try fewer facts or a smaller --dim", 2)
+        return complain(in_flags(str(error), _flags(words)), error.exit_code)
     except KeyboardInterrupt:
-        return complain("interrupted; nothing was written", 130)
+        return complain(_interrupted(_flags(words)), 130)
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        return complain(system_message(error), 2)
+    except (MemoryError, RuntimeError) as error:
+        # What torch cannot allocate is a RuntimeError of this text.
+        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):
+            raise
+        return complain(_out_of_memory(_flags(words)), 2)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _flags(words: list[str]) -> dict[str, str]:
+    """The flags of the command that these words ran."""
+    return flags_of(app.parse_commands(words)[1][-1])
+
+
+def _interrupted(flags: dict[str, str]) -> str:
+    if "output" in flags:
+        return "interrupted; a model folder is written whole or not at all"
+    return "interrupted"
+
+
+def _out_of_memory(flags: dict[str, str]) -> str:
+    """Names the options of the command that decide how much memory it takes."""
+    sizes = [flags[name] for name in ("dim", "heads", "width", "vocab", "context", "batch") if name in flags]
+    smaller = f", or a smaller {' or '.join(sizes)}" if sizes else ""
+    return f"not enough memory for this size; try fewer facts{smaller}"
 
 
 def run() -> None:

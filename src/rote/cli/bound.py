@@ -60,22 +60,22 @@ def bound(
         variant=variant,
         query_key_rank=query_key_rank,
     )
-    found = bounds(spec)
+    every = bounds(spec)
     if as_json:
-        print_json([item.model_dump() for item in found])
+        print_json([bound.model_dump() for bound in every])
         return
-    applying = [item for item in found if item.applies]
+    applying = [bound for bound in every if bound.applies]
     title = f"attention-only Transformer, {spec.parameters():,} parameters, {vocab:,}^{context} possible contexts"
     print_table(
         title,
         ["bound", "associations", "kind", "parameters", "why"],
-        [[item.id, item.associations, item.kind, item.parameters, item.reason] for item in applying],
+        [[bound.id, bound.associations, bound.kind, bound.parameters, bound.reason] for bound in applying],
         whole=why,
     )
-    if len(applying) < len(found):
+    if len(applying) < len(every):
         print_table(
             "does not apply",
             ["bound", "why not"],
-            [[item.id, item.reason] for item in found if not item.applies],
+            [[bound.id, bound.reason] for bound in every if not bound.applies],
             whole=why,
         )

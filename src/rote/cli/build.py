@@ -55,12 +55,16 @@ def build(
     """
     import time
 
-    from rote.constructions.build import build as build_model
-    from rote.folders.folder import refuse_existing, write_folder
+    from rote.folders.destination import check_destination
 
-    refuse_existing(output, force)
+    # Before tensors are loaded, which takes seconds: what is wrong with the folder, the facts or the settings.
+    check_destination(output, force)
     task = read_facts(facts, reading)
     options = settings(set_)
+
+    from rote.constructions.build import build as build_model
+    from rote.folders import write_folder
+
     if rank_one:
         options["rank_one"] = True
     start = time.perf_counter()

@@ -56,14 +56,13 @@ def capacity(
     """
     from rote.errors import InputError
     from rote.models.attention_only import AttentionOnly
-    from rote.tasks import AssociationTask
+    from rote.tasks import require_associations
     from rote.theory import bounds
 
     task = None
     if facts is not None:
-        task = read_facts(facts, None)
-        if not isinstance(task, AssociationTask):
-            raise InputError(f"{facts}: capacity counts associations; give a table without weights")
+        why = "capacity counts associations; give a table without weights"
+        task = require_associations(read_facts(facts, None), why)
         vocab, context = task.vocab, task.context
     if vocab is None:
         raise InputError("--vocab is missing: how many tokens has the random table to be stored? Or give --facts")

@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
-from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.folders import Folder
@@ -34,17 +33,21 @@ def demo(
     output
         Folder for the model and the figure.
     """
+    from rote.folders.destination import check_destination
+    from rote.tasks import require_associations
+
+    story = _Story(silent=as_json)
+    # Before tensors are loaded, which takes seconds: what is wrong with the folder or the facts.
+    check_destination(output / "model", overwrite=True)
+    why = "the demo stores associations; use `rote build` for other tasks"
+    task = require_associations(read_facts(facts, None), why)
+
     from rote.constructions.build import build
     from rote.folders import read_folder, verify, write_folder
     from rote.report.promise_figure import promise_figure
-    from rote.tasks import AssociationTask
     from rote.theory import bounds
     from rote.theory.sizes import theorem1_spec
 
-    story = _Story(silent=as_json)
-    task = read_facts(facts, None)
-    if not isinstance(task, AssociationTask):
-        raise InputError(f"{facts}: the demo stores associations; use `rote build` for other tasks")
     story.pairs(
         f"1. The facts: {facts}",
         {

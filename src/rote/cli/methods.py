@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 
@@ -18,18 +20,20 @@ def methods(method: str | None = None, /, *, as_json: AsJson = False) -> None:
     from rote.constructions import CONSTRUCTIONS
     from rote.constructions.construction import Construction, construction_named
 
-    def row(item: Construction) -> dict:
+    def row(construction: Construction[Any, Any]) -> dict:
         return {
-            "id": item.id,
-            "summary": item.summary,
-            "tasks": [kind.__name__.removesuffix("Task").lower() for kind in item.tasks],
-            "exact": item.exact,
-            "dtype": item.default_dtype,
+            "id": construction.id,
+            "summary": construction.summary,
+            "tasks": [kind.__name__.removesuffix("Task").lower() for kind in construction.tasks],
+            "exact": construction.exact,
+            "dtype": construction.default_dtype,
             "options": {
                 name: {"default": field.default, "help": " ".join((field.description or "").split())}
-                for name, field in item.options.model_fields.items()
+                for name, field in construction.options.model_fields.items()
             },
-            "source": item.source,
+            "source": construction.source,
+            "meets": construction.meets,
+            "unpromised": construction.unpromised,
         }
 
     if method is None:
@@ -40,26 +44,27 @@ def methods(method: str | None = None, /, *, as_json: AsJson = False) -> None:
         print_table(
             "constructions (rote build FACTS --method ID; rote methods ID for its settings)",
             ["method", "stores", "what it does"],
-            [[item["id"], ", ".join(item["tasks"]), item["summary"]] for item in rows],
+            [[document["id"], ", ".join(document["tasks"]), document["summary"]] for document in rows],
         )
         return
-    one = row(construction_named(method))
+    shown = row(construction_named(method))
     if as_json:
-        print_json(one)
+        print_json(shown)
         return
-    promise = "every fact, or an error" if one["exact"] else "as many facts as it can; the certificate says how many"
+    promise = "every fact, or an error" if shown["exact"] else "as many facts as it can; the certificate says how many"
     print_pairs(
-        one["id"],
+        shown["id"],
         {
-            "what it does": one["summary"],
-            "stores": f"{', '.join(one['tasks'])}: {promise}",
-            "precision": one["dtype"],
-            "source": one["source"],
+            "what it does": shown["summary"],
+            "stores": f"{', '.join(shown['tasks'])}: {promise}",
+            "precision": shown["dtype"],
+            "source": shown["source"],
+            "meets": shown["meets"] or f"no result: {shown['unpromised']}",
         },
     )
-    if one["options"]:
+    if shown["options"]:
         print_table(
             "settings (--set name=value)",
             ["name", "default", "meaning"],
-            [[name, str(option["default"]), option["help"]] for name, option in one["options"].items()],
+            [[name, str(option["default"]), option["help"]] for name, option in shown["options"].items()],
         )

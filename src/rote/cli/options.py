@@ -72,13 +72,13 @@ def settings(pairs: tuple[str, ...]) -> dict[str, Any]:
     """`--set name=value` pairs; values are JSON where they parse as such, else text."""
     import json
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise InputError(f"--set {pair}: expected name=value")
         try:
-            found[name.replace("-", "_")] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name.replace("-", "_")] = value
-    return found
+            values[name.replace("-", "_")] = json.loads(value)
+        except (ValueError, RecursionError):
+            values[name.replace("-", "_")] = value
+    return values

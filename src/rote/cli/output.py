@@ -98,9 +98,9 @@ def complain(message: str, exit_code: int) -> int:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): _finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_finite(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
-
-if TYPE_CHECKING:
-    from rote.papers.paper import Figure
 
 
 def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
@@ -20,106 +17,93 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
     name
         A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
     """
-    from rote.constructions import CONSTRUCTIONS
-    from rote.papers import PAPER_FIGURES, figures_named
-    from rote.theory import RESULTS
+    from rote.errors import InputError
+    from rote.experiments.paper_overview import figure_overview, paper_overview
+    from rote.papers import figures_named
+    from rote.theory import PAPERS
 
-    def of(id: str, registry: dict[str, Any]) -> list[str]:
-        return [known for known in sorted(registry) if known.partition(".")[0] == id]
+    if name is None:
+        every = [paper_overview(id) for id in sorted(PAPERS)]
+        print_json(every) if as_json else _show_all(every)
+        return
+    if name in PAPERS:
+        paper = paper_overview(name)
+        print_json(paper) if as_json else _show_paper(paper)
+        return
+    if "." not in name:
+        raise InputError(f"{name}: no such paper; known: {', '.join(sorted(PAPERS))}")
+    figure = figure_overview(figures_named(name)[0])
+    print_json(figure) if as_json else _show_figure(figure)
 
-    every = sorted({known.partition(".")[0] for known in [*CONSTRUCTIONS, *RESULTS, *PAPER_FIGURES]})
-    if name is not None and name not in every:
-        figures = figures_named(name)  # a figure, or the error that lists what is known
-        documents = [_document(figure) for figure in figures]
-        print_json(documents[0]) if as_json else _show_figure(documents[0])
-        return
-    listed = [
-        {
-            "paper": id,
-            "citation": next((RESULTS[r].source for r in of(id, RESULTS)), None),
-            "results": of(id, RESULTS),
-            "constructions": of(id, CONSTRUCTIONS),
-            "figures": [_document(figure) for figure in (PAPER_FIGURES[id].figures if id in PAPER_FIGURES else ())],
-        }
-        for id in (every if name is None else [name])
-    ]
-    if as_json:
-        print_json(listed if name is None else listed[0])
-        return
+
+def _show_all(every: list[dict[str, Any]]) -> None:
     print_table(
-        "papers (rote bound, rote methods and rote reproduce take these ids)",
-        ["paper", "figures", "constructions", "results"],
+        "papers (rote papers ID for what they say)",
+        ["paper", "results", "methods", "figures", "title"],
         [
-            [item["paper"], len(item["figures"]) or None, _short(item["constructions"]), _short(item["results"])]
-            for item in listed
+            [
+                paper["paper"],
+                *(len(paper[kind]) or None for kind in ("results", "constructions", "figures")),
+                paper["title"],
+            ]
+            for paper in every
         ],
     )
-    figures = [figure for item in listed for figure in item["figures"]]
-    if figures:
-        _show_costs(figures)
-    if name is not None:
-        for figure in figures:
-            _show_figure(figure)
+    _show_costs([figure for paper in every for figure in paper["figures"]])
 
 
-def _document(figure: Figure) -> dict[str, Any]:
-    from rote.experiments.cost import processor_seconds
-    from rote.experiments.figure_plan import FigurePlan
-
-    costs = {}
-    for label, protocol, quick in (("quick", "fast", True), ("fast", "fast", False), ("paper", "paper", False)):
-        plan = FigurePlan.of(figure, protocol=protocol, quick=quick)
-        costs[label] = {"trials": len(plan.cells) * plan.repeats, "processor_seconds": processor_seconds(plan)}
-    return {
-        "figure": figure.id,
-        "title": figure.title,
-        "run": figure.experiment.id,
-        "cells": len(figure.experiment.cells),
-        "repeats": figure.experiment.repeats,
-        "published_values": sum(cell.published is not None for cell in figure.experiment.cells),
-        "note": figure.experiment.note,
-        "estimated_costs": costs,
-        "claims": [{"id": c.id, "statement": c.statement, "rule": c.rule.in_words} for c in figure.claims],
-    }
+def _show_paper(paper: dict[str, Any]) -> None:
+    print(f"{paper['name']}\n{paper['title']}\n{paper['venue']}\n")
+    if paper["results"]:
+        print_table(
+            "results (rote bound evaluates them)",
+            ["result", "kind", "statement"],
+            [[result["id"], result["kind"], result["statement"]] for result in paper["results"]],
+        )
+    if paper["constructions"]:
+        print_table(
+            "constructions (rote build FACTS --method ID)",
+            ["method", "what it does"],
+            [[construction["id"], construction["summary"]] for construction in paper["constructions"]],
+        )
+    if paper["figures"]:
+        _show_costs(paper["figures"])
+    for figure in paper["figures"]:
+        _show_figure(figure)
 
 
 def _show_costs(figures: list[dict[str, Any]]) -> None:
     print_table(
-        "figures (rote reproduce ID; estimated processor time: --quick, fast, --protocol paper)",
-        ["figure", "trials", "quick", "fast", "paper", "claims", "what it shows"],
+        "figures (rote reproduce ID; processor time of --quick, fast, --protocol paper)",
+        ["figure", "trials", "quick", "fast", "paper", "what it shows"],
         [
             [
-                item["figure"],
-                item["estimated_costs"]["fast"]["trials"],
-                *(_time(item["estimated_costs"][kind]["processor_seconds"]) for kind in ("quick", "fast", "paper")),
-                len(item["claims"]),
-                item["title"],
+                figure["figure"],
+                figure["estimated_costs"]["fast"]["trials"],
+                *(_time(figure["estimated_costs"][run]["processor_seconds"]) for run in ("quick", "fast", "paper")),
+                figure["title"],
             ]
-            for item in figures
+            for figure in figures
         ],
     )
 
 
-def _show_figure(item: dict[str, Any]) -> None:
-    costs = item["estimated_costs"]
+def _show_figure(figure: dict[str, Any]) -> None:
+    costs = figure["estimated_costs"]
+    grid = f"{figure['cells']} cells, {figure['repeats']} repeats, {figure['published_values']} released values"
     print_pairs(
-        f"{item['figure']}: {item['title']}",
+        f"{figure['figure']}: {figure['title']}",
         {
-            "grid": f"{item['cells']} cells, {item['repeats']} repeats, {item['published_values']} released values",
+            "grid": grid,
             "cost": ", ".join(
-                f"{kind}: {cost['trials']} trials, {_time(cost['processor_seconds'])} of processor"
-                for kind, cost in costs.items()
+                f"{run}: {cost['trials']} trials, {_time(cost['processor_seconds'])} of processor"
+                for run, cost in costs.items()
             ),
-            **({"run": f"shares the trials of {item['run']}"} if item["run"] != item["figure"] else {}),
-            **({"note": item["note"]} if item["note"] else {}),
-            **{f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}" for claim in item["claims"]},
+            **({"run": f"shares the trials of {figure['run']}"} if figure["run"] != figure["figure"] else {}),
+            **({"note": figure["note"]} if figure["note"] else {}),
+            **{f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}" for claim in figure["claims"]},
         },
     )
-
-
-def _short(ids: list[str]) -> str:
-    """Ids without their paper's; an id that is the paper's own stays."""
-    return ", ".join(id.partition(".")[2] or id for id in ids) or "-"
 
 
 def _time(seconds: float) -> str:

@@ -27,14 +27,14 @@ def plan(
     """
     from pathlib import Path
 
-    from rote.errors import InputError
-    from rote.experiments.plan import plan as make_plan
-    from rote.experiments.plan import zipped_bytes
-    from rote.tasks import VectorTask
+    from rote.tasks import require_tokens
 
-    task = read_facts(facts, reading)
-    if isinstance(task, VectorTask):
-        raise InputError(f"{facts}: plans are for token tasks; for vectors see `rote bound` (mahdavi2024.theorem1)")
+    why = "plans are for token tasks; for vectors see `rote bound` (mahdavi2024.theorem1)"
+    task = require_tokens(read_facts(facts, reading), why)
+
+    from rote.experiments.plan import plan as make_plan
+    from rote.experiments.storage import zipped_bytes
+
     path = Path(facts)
     rows = make_plan(task.shape, dtype=dtype, zipped=zipped_bytes(path if path.is_file() else task))
     if as_json:

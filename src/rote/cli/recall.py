@@ -20,35 +20,35 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     model
         A model folder.
     """
-    from rote.folders.folder import read_folder
-    from rote.measure.divergence import divergence
-    from rote.measure.error import error
-    from rote.measure.recall import recall as measure
-    from rote.tasks import AssociationTask, DistributionTask, VectorTask
+    from rote.folders.layout import read_origin
+
+    # Before tensors are loaded, which takes seconds: what is wrong with the facts.
+    task = read_facts(facts, reading, read_origin(model).reading)
+
+    from rote.folders import read_folder
+    from rote.measure.measures import measures
 
     folder = read_folder(model)
-    task = read_facts(facts, reading, folder.origin.reading)
-    if isinstance(task, VectorTask) and task.targets is not None:
-        off = error(folder.model, task, bars())
-        summary = {"facts": task.facts, "recalled": off.recalled, "largest_error": off.largest}
+    seen = measures(folder.model, task, bars())
+    recalled = seen.recall
+    if recalled is None:
+        summary = {"facts": task.facts, "recalled": seen.recalled, "largest_error": seen.largest_error}
         print_json(summary) if as_json else print_pairs(f"{model} on {facts}", summary)
         return
-    held = measure(folder.model, task, bars())
-    summary = {**held.summary(), "dtype": folder.model.dtype_name}
-    if isinstance(task, DistributionTask):
-        found = divergence(folder.model, task, bars())
-        summary |= {"divergence": found.expected, "uniform_divergence": found.uniform}
-    examples = [str(task[int(row)]) for row in held.missed[:SHOWN]] if isinstance(task, AssociationTask) else []
+    summary = {**recalled.summary(), "dtype": folder.model.dtype_name}
+    if seen.divergence is not None:
+        summary |= {"divergence": seen.divergence.expected, "uniform_divergence": seen.divergence.uniform}
+    examples = [words for row in seen.missed[:SHOWN].tolist() if (words := task.fact_in_words(row)) is not None]
     if as_json:
         print_json({**summary, "missed_examples": examples})
         return
     print_pairs(
-        f"{model} recalls {held.recalled:,} of {held.facts:,} facts of {facts}",
+        f"{model} recalls {recalled.recalled:,} of {recalled.facts:,} facts of {facts}",
         {
-            "recall": f"{held.recall:.2%}  (ceiling {held.ceiling:.2%})",
-            "smallest margin": held.min_margin,
-            "bits per parameter": held.bits_per_parameter,
-            "parameters": held.parameters,
+            "recall": f"{recalled.recall:.2%}  (ceiling {recalled.ceiling:.2%})",
+            "smallest margin": recalled.min_margin,
+            "bits per parameter": recalled.bits_per_parameter,
+            "parameters": recalled.parameters,
             "dtype": folder.model.dtype_name,
             **{
                 name.replace("_", " "): summary[name]

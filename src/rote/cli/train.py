@@ -13,7 +13,7 @@ from rote.cli.output import AsJson, describe, print_json, print_pairs, print_tab
 if TYPE_CHECKING:
     from rote.models.attention_only import AttentionOnly
     from rote.models.mlp_transformer import MlpTransformer
-    from rote.tasks import AssociationTask, DistributionTask
+    from rote.tasks import TokenTask
     from rote.training.result import Trained
 
 
@@ -87,16 +87,18 @@ def train(
     """
     import time
 
-    from rote.errors import CheckFailed, InputError
-    from rote.folders.folder import refuse_existing, write_folder
+    from rote.folders.destination import check_destination
+    from rote.tasks import require_tokens
+
+    # Before tensors are loaded, which takes seconds: what is wrong with the folder or the facts.
+    check_destination(output, force)
+    task = require_tokens(read_facts(facts, reading), "training takes associations or distributions over tokens")
+
+    from rote.errors import CheckFailed
+    from rote.folders import write_folder
     from rote.measure.certificate import examine
-    from rote.tasks import AssociationTask, DistributionTask
     from rote.training.train import train as train_models
 
-    refuse_existing(output, force)
-    task = read_facts(facts, reading)
-    if not isinstance(task, AssociationTask | DistributionTask):
-        raise InputError(f"{facts}: holds vectors; training takes associations or distributions over tokens")
     spec = _spec(task, dim, head_dim or dim, heads, layers, width, variant)
     given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
     changes = {name: value for name, value in given.items() if value is not None}
@@ -145,7 +147,7 @@ def train(
 
 
 def _spec(
-    task: AssociationTask | DistributionTask, dim: int, head_dim: int, heads: int, layers: int, width: int | None,
+    task: TokenTask, dim: int, head_dim: int, heads: int, layers: int, width: int | None,
     variant: Literal["per-head", "shared"],
 ) -> AttentionOnly | MlpTransformer:  # fmt: skip
     from rote.errors import InputError
@@ -166,9 +168,9 @@ def _spec(
 
 def _promised(spec: AttentionOnly | MlpTransformer) -> int | None:
     from rote.models.attention_only import AttentionOnly
-    from rote.theory import BOUNDS
+    from rote.theory import RESULTS
 
-    return BOUNDS["dana2025.theorem1"](spec).associations if isinstance(spec, AttentionOnly) else None
+    return RESULTS["dana2025.theorem1"].bound(spec).associations if isinstance(spec, AttentionOnly) else None
 
 
 def _show(facts: str, document: dict[str, Any], trained: list[Trained], spec: AttentionOnly | MlpTransformer) -> None:

@@ -22,19 +22,21 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     model
         A model folder.
     """
-    from rote.folders.folder import read_folder
-    from rote.folders.verify import verify as check
-    from rote.tasks import AssociationTask
+    from rote.folders.layout import read_origin
 
-    folder = read_folder(model)
-    task = read_facts(facts, reading, folder.origin.reading)
-    verdict = check(folder, task, bars())
-    missed = [str(task[int(row)]) if isinstance(task, AssociationTask) else int(row) for row in verdict.missed]
+    # Before tensors are loaded, which takes seconds: what is wrong with the facts.
+    task = read_facts(facts, reading, read_origin(model).reading)
+
+    from rote.folders import read_folder
+    from rote.folders import verify as verify_folder
+
+    verdict = verify_folder(read_folder(model), task, bars())
+    missed = [task.fact_in_words(row) or row for row in verdict.missed.tolist()]
     if as_json:
         print_json(
             {
                 "holds": verdict.holds,
-                "checks": [vars(item) for item in verdict.checks],
+                "checks": [vars(check) for check in verdict.checks],
                 "missed": len(missed),
                 "missed_facts": missed,
             }
@@ -44,18 +46,18 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
         f"{model} against {facts}",
         ["statement", "certificate", "found", ""],
         [
-            [item.name, _cut(item.stated), _cut(item.found), "holds" if item.holds else "DOES NOT HOLD"]
-            for item in verdict.checks
+            [check.name, _cut(check.stated), _cut(check.found), "holds" if check.holds else "DOES NOT HOLD"]
+            for check in verdict.checks
         ],
     )
     if verdict.holds:
         print(f"verified: every statement of the certificate holds for {task.facts:,} facts")
         return 0
-    print(f"NOT verified: {sum(not item.holds for item in verdict.checks)} statements do not hold")
+    print(f"NOT verified: {sum(not check.holds for check in verdict.checks)} statements do not hold")
     if missed:
         more = f" and {len(missed) - SHOWN:,} more" if len(missed) > SHOWN else ""
         print(f"facts that fail: {'; '.join(map(str, missed[:SHOWN]))}{more}")
-    elif not any(item.holds for item in verdict.checks if item.name == "weights_fingerprint"):
+    elif not any(check.holds for check in verdict.checks if check.name == "weights_fingerprint"):
         print("every fact is still recalled, but these are not the weights that were certified")
     return 1
 

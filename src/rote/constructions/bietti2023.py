@@ -10,34 +10,33 @@ from __future__ import annotations
 
 import math
 
-from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.parts.random_memory import random_memory
-from rote.tasks import AssociationTask
+from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.tasks import AssociationTask, TaskShape
 
 
-def build(request: Request) -> Draft:
+def build(request: Request[AssociationTask, Options]) -> Draft:
     """Write every fact once, in one pass; nothing is solved for."""
-    memory = random_memory(request, request.dim or dim_for(request))
-    measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task, memory.dim)}
+    from rote.constructions.parts.random_memory import random_memory
+
+    memory = random_memory(request, request.dim or dim_for(request.task.shape))
+    measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task.shape, memory.dim)}
     # The bound is an order of magnitude: it promises no number of facts.
-    return Draft(memory.model(memory.outer_products()), "bietti2023.outer_product", None, measured)
+    return Draft(memory.model(memory.outer_products()), measured=measured)
 
 
-def noise_std(task: AssociationTask, dim: int) -> float:
+def noise_std(shape: TaskShape, dim: int) -> float:
     """Expected size of the noise on a wrong answer's logit, in units of the right answer's signal."""
-    shape = task.shape
     return math.sqrt(shape.associations / (shape.answers * dim) + shape.associations / dim**2)
 
 
-def dim_for(request: Request) -> int:
+def dim_for(shape: TaskShape) -> int:
     """Smallest power of two at which the largest of T N noises is expected below the signal of 1.
 
     Right and wrong answers both carry noise, so their difference has twice its variance.
     """
-    shape = request.task.shape  # pyright: ignore[reportAttributeAccessIssue]
     worst = math.sqrt(4 * math.log(max(2, shape.associations * shape.vocab)))
     dim = 4
-    while worst * noise_std(request.task, dim) > 1:  # pyright: ignore[reportArgumentType]
+    while worst * noise_std(shape, dim) > 1:
         dim *= 2
     return dim
 
@@ -45,10 +44,13 @@ def dim_for(request: Request) -> int:
 register(
     Construction(
         id="bietti2023",
-        summary="outer products of random embeddings in a linear memory: no solve, most facts held",
-        source="Bietti et al. 2023",
+        summary="outer products of random embeddings in a linear memory: no solve, most facts recalled",
+        paper="bietti2023",
+        meets="bietti2023.outer_product",
+        sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        options=Options,
         exact=False,
     )
 )

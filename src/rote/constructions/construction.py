@@ -1,21 +1,36 @@
 """Constructions: weights in closed form (or by a convex solve) that store given facts.
 
-A construction takes a `Request` and returns a `Draft`: a model in the dtype asked for, the bound it meets and the
-what it measured on the way. `rote.build` then runs the model on every fact and certifies what it found.
+A construction takes a `Request` and returns a `Draft`: a model in the dtype asked for, with what was measured on the
+way. `rote.build` then runs the model on every fact and certifies what it recalls.
+
+What a construction says of itself (a `Construction`) is read without importing torch, so that methods are listed at
+once: a construction's own module holds its settings, its sizes and what it refuses; its `build` imports what computes
+with tensors when it is called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rote.errors import InputError, problems
-from rote.models.model import Model
+from rote.errors import InputError, problems, validation_problems
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
+from rote.theory import RESULTS
+from rote.theory.papers import PAPERS
+
+if TYPE_CHECKING:
+    from rote.models.model import Model
+else:
+    # Importing it would import torch; checkers of types resolve the name when they need it.
+    Model = ForwardRef("rote.models.model.Model")
+
+
+SIZES = ("dim", "head_dim", "heads")
+"""Sizes of a model that a request may give."""
 
 
 class Options(BaseModel):
@@ -25,18 +40,23 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
+TaskT = TypeVar("TaskT", bound=Task)
+OptionsT = TypeVar("OptionsT", bound=Options)
+TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
+OptionsT_co = TypeVar("OptionsT_co", bound=Options, covariant=True)
+
+
 @dataclass(frozen=True)
-class Request:
+class Request(Generic[TaskT_co, OptionsT_co]):
     """What is to be built. Sizes that are absent are chosen by the construction."""
 
-    task: Task
+    task: TaskT_co
+    options: OptionsT_co
     dim: int | None = None
     head_dim: int | None = None
     heads: int | None = None
     dtype: str = "float32"
     seed: int = 0
-    options: Any = None
-    """An instance of the construction's own `Options`."""
     progress: Progress = SILENT
 
 
@@ -45,49 +65,76 @@ class Draft:
     """A construction's result, before it is checked."""
 
     model: Model
-    meets: str | None = None
-    """Id of the result that promises this, if any."""
     promised: int | None = None
-    """Associations that result promises for this specification."""
+    """Associations that the result it meets promises for this specification."""
     measured: dict[str, Any] = field(default_factory=dict)
     """What was measured on the way: condition numbers, redraws, the method chosen."""
+    meets: str | None = None
+    """Id of the result that promises this, where it is another than the construction's own."""
 
 
 @dataclass(frozen=True)
-class Construction:
-    """A registered construction."""
+class Construction(Generic[TaskT, OptionsT]):
+    """A registered construction: what it stores, how, whose it is and which result it meets."""
 
     id: str
     summary: str
-    source: str
-    tasks: tuple[type, ...]
-    build: Callable[[Request], Draft]
-    options: type[Options] = Options
+    paper: str
+    """Id of the paper it is from."""
+    tasks: tuple[type[TaskT], ...]
+    build: Callable[[Request[TaskT, OptionsT]], Draft]
+    options: type[OptionsT]
+    passage: str = ""
+    """Where in the paper it is, and what is not the paper's own."""
+    sizes: tuple[str, ...] = SIZES
+    """Which of dim, head_dim and heads its models have; giving another is an error."""
+    meets: str | None = None
+    """Id of the result whose promise it keeps."""
+    unpromised: str | None = None
+    """Why it meets no result, where it does not."""
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
     default_dtype: str = "float32"
     """Precision when the user names none; `auto` lets the construction choose the smallest that is exact."""
 
+    @property
+    def source(self) -> str:
+        """The paper, and the passage in it."""
+        return PAPERS[self.paper].source(self.passage)
 
-CONSTRUCTIONS: dict[str, Construction] = {}
+
+CONSTRUCTIONS: dict[str, Construction[Any, Any]] = {}
 
 
-def register(construction: Construction) -> Construction:
-    CONSTRUCTIONS[construction.id] = construction
+def register(construction: Construction[TaskT, OptionsT]) -> Construction[TaskT, OptionsT]:
+    """Add a construction; one that is registered already, or that meets a result nobody registered, is a mistake."""
+    id, meets = construction.id, construction.meets
+    mistakes = []
+    if id in CONSTRUCTIONS:
+        mistakes.append("this id is registered already; every construction has its own")
+    if meets is not None and meets not in RESULTS:
+        mistakes.append(f"meets: {meets!r} is no registered result; add it to rote.theory, or give unpromised")
+    if construction.paper not in PAPERS:
+        mistakes.append(f"paper: {construction.paper!r} is no known paper; add its record to rote.theory.papers")
+    if (meets is None) == (construction.unpromised is None):
+        mistakes.append("give either meets (the id of a result) or unpromised (why it meets none)")
+    if mistakes:
+        raise problems(f"construction {id}", mistakes)
+    CONSTRUCTIONS[id] = construction
     return construction
 
 
-def construction_named(id: str) -> Construction:
+def construction_named(id: str) -> Construction[Any, Any]:
     if id not in CONSTRUCTIONS:
         raise InputError(f"method: {id!r} is not one of {', '.join(sorted(CONSTRUCTIONS))}")
     return CONSTRUCTIONS[id]
 
 
-def parse_options(construction: Construction, given: dict[str, Any]) -> Options:
+def parse_options(construction: Construction[Any, OptionsT], given: dict[str, Any]) -> OptionsT:
     """A construction's options from names and values; every unknown or ill-typed one is named at once."""
     try:
         return construction.options(**given)
     except ValidationError as error:
         known = ", ".join(construction.options.model_fields) or "none"
-        found = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
-        raise problems(f"options of {construction.id} (it knows: {known})", found) from None
+        mistakes = validation_problems(error.errors(), construction.options.model_fields)
+        raise problems(f"options of {construction.id} (it knows: {known})", mistakes) from None

@@ -15,6 +15,7 @@ from rote.errors import InputError, RoteError
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask
+from rote.theory.dana2025 import promised
 
 MOST_FACTS = 2**20
 """Facts that are tried at most, where contexts are not fewer."""
@@ -81,7 +82,7 @@ def capacity(
         return None
 
     with progress.stage(f"capacity of {method}") as stage:
-        stored, refused, trials = largest_stored(attempt, start or spec.promised, table.facts, tolerance, stage)
+        stored, refused, trials = largest_stored(attempt, start or promised(spec), table.facts, tolerance, stage)
     if not stored:
         raise InputError(f"{method} does not store a single fact in this model. {trials[-1].reason}")
     held = table.take(slice(0, stored))

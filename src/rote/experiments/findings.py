@@ -16,7 +16,7 @@ from rote.experiments.series import Place, Series
 from rote.measure.laws import LawFit, fit_law
 from rote.models.attention_only import AttentionOnly
 from rote.papers.paper import WEIGHTINGS, Cell, Claim, Figure, Weighting
-from rote.theory import BOUNDS
+from rote.theory import RESULTS
 from rote.theory.phi import phi
 
 DRAWN_BOUNDS = ("dana2025.theorem1", "dana2025.previous")
@@ -172,7 +172,7 @@ def _promised(cell: Cell) -> dict[str, float]:
         return {}
     spec, found = cell.spec, {}
     for name in DRAWN_BOUNDS:
-        bound = BOUNDS[name](spec)
+        bound = RESULTS[name].bound(spec)
         if bound.applies and bound.associations is not None:
             found[name] = phi(bound.associations, spec.vocab**spec.context, spec.vocab)
     return found

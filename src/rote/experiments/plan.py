@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict
 
 from rote.errors import InputError
 from rote.experiments.storage import entropy_bits, fixed_width_bits
-from rote.experiments.storage import zipped_bytes as zipped_bytes
 from rote.models.spec import Spec, size_of
 from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS
-from rote.theory.inversions import INVERSIONS, Sized
+from rote.theory.result import Result
+from rote.theory.smallest import SmallestModel, SmallestSize
 
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 INDEX_BITS = 64
@@ -32,9 +32,9 @@ class PlanRow(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """The bound that was inverted; `table.fixed`, `table.entropy` or `zip` where there is no model."""
+    """The result that gives the size; `table.fixed`, `table.entropy` or `zip` where there is no model."""
     kind: str
-    """As of a bound; `exact` where there is no model, `limit` for what none can beat."""
+    """As of a result; `exact` where there is no model, `limit` for what none can beat."""
     possible: bool
     model: str
     """The architecture and its sizes in words."""
@@ -59,43 +59,42 @@ def plan(
 ) -> list[PlanRow]:
     """Every method's smallest model for a task of this shape, fewest bytes first; then those that cannot hold it.
 
-    `zipped` is the measured size of a zip, as `zipped_bytes` gives it. `constructions` are the methods that can be
-    built, those registered when absent.
+    `zipped` is the measured size of a zip, as `rote.experiments.storage.zipped_bytes` gives it. `constructions` are
+    the methods that can be built, those registered when absent.
     """
     if dtype not in BITS:
         raise InputError(f"dtype: {dtype!r} is not one of {', '.join(BITS)}")
     if constructions is None:
-        from rote.constructions import CONSTRUCTIONS  # torch comes with it, so only where it is asked for
+        from rote.constructions import CONSTRUCTIONS
 
         constructions = CONSTRUCTIONS.keys()
     rows = _without_model(shape, dtype, zipped)
-    for id, methods in INVERSIONS.items():
-        for method in methods:
+    for result in RESULTS.values():
+        for smallest in result.smallest:
             try:
-                rows.append(_row(method(shape), dtype, constructions))
+                rows.append(_row(result, smallest(shape), dtype, constructions))
             except InputError as error:
-                rows.append(_impossible(id, str(error)))
+                rows.append(_impossible(result, str(error)))
     return sorted(rows, key=lambda row: (not row.possible, math.inf if row.bytes is None else row.bytes, row.id))
 
 
-def _row(sized: Sized, dtype: str, constructions: Collection[str]) -> PlanRow:
-    width = sized.bits_per_parameter or float(BITS[dtype])
-    parameters = sized.parameters if sized.spec is None else sized.spec.parameters()
-    bits = None if parameters is None else parameters * width
-    if bits is not None and sized.spec is not None:
-        bits += INDEX_BITS * size_of(sized.spec.index_shapes())
+def _row(result: Result, model: SmallestModel | SmallestSize, dtype: str, constructions: Collection[str]) -> PlanRow:
+    spec = model.spec if isinstance(model, SmallestModel) else None
+    bits = model.parameters * (model.bits_per_parameter or float(BITS[dtype]))
+    if spec is not None:
+        bits += INDEX_BITS * size_of(spec.index_shapes())
     return PlanRow(
-        id=sized.id,
-        kind=sized.kind,
+        id=result.id,
+        kind=result.kind,
         possible=True,
-        model=sized.description if sized.spec is None else in_words(sized.spec),
-        spec=None if sized.spec is None else sized.spec.to_config(),
-        parameters=parameters,
+        model=model.description if isinstance(model, SmallestSize) else in_words(model.spec),
+        spec=None if spec is None else spec.to_config(),
+        parameters=model.parameters,
         bits=bits,
-        bytes=None if bits is None else math.ceil(bits / 8),
-        construction=method_for(sized.id, constructions),
-        reason=sized.reason,
-        source=RESULTS[sized.id].source,
+        bytes=math.ceil(bits / 8),
+        construction=method_for(result.id, constructions),
+        reason=model.reason,
+        source=result.source,
     )
 
 
@@ -121,9 +120,8 @@ def in_words(spec: Spec) -> str:
     return f"{spec.architecture}, " + ", ".join(f"{name} {value}" for name, value in sizes.items())
 
 
-def _impossible(id: str, reason: str) -> PlanRow:
-    result = RESULTS[id]
-    return PlanRow(id=id, kind=result.kind, possible=False, model="none", reason=reason, source=result.source)
+def _impossible(result: Result, reason: str) -> PlanRow:
+    return PlanRow(id=result.id, kind=result.kind, possible=False, model="none", reason=reason, source=result.source)
 
 
 def _without_model(shape: TaskShape, dtype: str, zipped: int | None) -> list[PlanRow]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import TokenTask
 from rote.tasks.shape import TaskShape
 
 CHUNK = 1 << 20
@@ -37,7 +37,7 @@ def key_set_bits(keys: int, key_tokens: int, context: int) -> float:
     return max(0.0, keys * log_contexts - math.lgamma(keys + 1) / math.log(2))
 
 
-def zipped_bytes(facts: AssociationTask | DistributionTask | str | Path) -> int:
+def zipped_bytes(facts: TokenTask | str | Path) -> int:
     """Bytes of a zip archive (deflate, strongest) of a file, or of the facts written out as text.
 
     This counts the words as well, which a table of token numbers does not.
@@ -52,7 +52,7 @@ def zipped_bytes(facts: AssociationTask | DistributionTask | str | Path) -> int:
     return sink.tell()
 
 
-def _chunks(facts: AssociationTask | DistributionTask | str | Path) -> Iterator[bytes]:
+def _chunks(facts: TokenTask | str | Path) -> Iterator[bytes]:
     if isinstance(facts, str | Path):
         try:
             with Path(facts).open("rb") as file:
@@ -61,19 +61,5 @@ def _chunks(facts: AssociationTask | DistributionTask | str | Path) -> Iterator[
         except OSError as error:
             raise InputError(f"{facts}: cannot be read to compress it ({error.strerror})") from None
         return
-    for lines in _lines(facts):
-        yield lines.encode("utf-8")
-
-
-def _lines(task: AssociationTask | DistributionTask) -> Iterator[str]:
-    words = task.vocabulary.tokens
-    keys = (" ".join(words[token] for token in context) for context in task.contexts.tolist())
-    if isinstance(task, AssociationTask):
-        for key, answer in zip(keys, task.answers.tolist(), strict=True):
-            yield f"{key}\t{words[answer]}\n"
-        return
-    for row, key in enumerate(keys):
-        span = slice(int(task.starts[row]), int(task.starts[row + 1]))
-        shares = zip(task.tokens[span].tolist(), task.probabilities[span].tolist(), strict=True)
-        for answer, share in shares:
-            yield f"{key}\t{words[answer]}\t{share * float(task.prior[row]):.6g}\n"
+    for line in facts.lines():
+        yield line.encode("utf-8")

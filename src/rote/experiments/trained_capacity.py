@@ -12,6 +12,7 @@ from rote.experiments.capacity import Capacity, largest_stored, random_table, sh
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
+from rote.theory.dana2025 import promised
 from rote.training.train import train
 
 STEPS = 4000
@@ -52,6 +53,6 @@ def trained_capacity(
         )
 
     with progress.stage("capacity by training") as stage:
-        stored, refused, trials = largest_stored(attempt, start or spec.promised, table.facts, tolerance, stage)
+        stored, refused, trials = largest_stored(attempt, start or promised(spec), table.facts, tolerance, stage)
     held = table.take(slice(0, stored)).entropy_bits if stored else 0.0
     return Capacity("training", stored, refused, held, spec.parameters(), tuple(trials))

@@ -1,8 +1,33 @@
-"""Model folders on disk: written whole or not at all, read back, verified."""
+"""Model folders on disk: written whole or not at all, read back, verified.
 
-from rote.folders.folder import Folder as Folder
-from rote.folders.folder import read_folder as read_folder
-from rote.folders.folder import write_folder as write_folder
-from rote.folders.verify import Check as Check
-from rote.folders.verify import Verification as Verification
-from rote.folders.verify import verify as verify
+What needs tensors is imported when it is first asked for: whether a folder can be written, and how the facts of one
+were read, is known without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rote.folders.folder import Folder as Folder
+    from rote.folders.folder import read_folder as read_folder
+    from rote.folders.folder import write_folder as write_folder
+    from rote.folders.verification import Check as Check
+    from rote.folders.verification import Verification as Verification
+    from rote.folders.verification import verify as verify
+
+_WHERE = {
+    "Folder": "rote.folders.folder",
+    "read_folder": "rote.folders.folder",
+    "write_folder": "rote.folders.folder",
+    "Check": "rote.folders.verification",
+    "Verification": "rote.folders.verification",
+    "verify": "rote.folders.verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'rote.folders' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

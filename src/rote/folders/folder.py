@@ -20,20 +20,14 @@ from pydantic import ValidationError
 from safetensors import SafetensorError
 
 from rote import __version__
-from rote.errors import InputError, RoteError
+from rote.errors import InputError, RoteError, problems, validation_problems
+from rote.folders.destination import check_destination, parents_of, writing
+from rote.folders.layout import CERTIFICATE, CONFIG, FORMAT, VOCABULARY, WEIGHTS, origin_of, read_config, read_json
 from rote.measure.certificate import Certificate
 from rote.models import spec_from_config
 from rote.models.model import Model
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
-
-FORMAT = 1
-CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE = (
-    "config.json",
-    "model.safetensors",
-    "vocab.json",
-    "certificate.json",
-)
 
 
 @dataclass(frozen=True)
@@ -52,16 +46,6 @@ def versions() -> dict[str, str]:
     return {"rote": __version__, "torch": torch.__version__, "python": platform.python_version()}
 
 
-def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Before any work: is there something at `path` that writing would destroy?"""
-    if path.is_file():
-        raise InputError(f"{path}: is a file; give the name of a folder to write the model into")
-    if path.exists() and any(path.iterdir()) and not overwrite:
-        raise InputError(f"{path}: exists and is not empty; choose another name, or --force to replace it")
-    if path.exists() and any(path.iterdir()) and not (path / CONFIG).exists():
-        raise InputError(f"{path}: is not a model folder, so it is not replaced; choose another name")
-
-
 def write_folder(
     path: str | Path,
     model: Model,
@@ -72,8 +56,16 @@ def write_folder(
 ) -> Path:
     """Write a complete model folder, or nothing."""
     path = Path(path)
-    refuse_existing(path, overwrite)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_destination(path, overwrite)
+    with writing(path), parents_of(path):
+        _write_aside(path, model, origin, provenance, certificate)
+    return path
+
+
+def _write_aside(
+    path: Path, model: Model, origin: Origin, provenance: dict[str, Any], certificate: Certificate | None
+) -> None:
+    """Write all files into a folder beside `path` and rename it; what was begun is removed if anything fails."""
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         config = {
@@ -96,16 +88,12 @@ def write_folder(
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    return path
 
 
 def read_folder(path: str | Path) -> Folder:
     """Read a model folder; tensors must be exactly those its specification asks for."""
     path = Path(path)
-    _refuse_what_is_no_folder(path)
-    config = _read_json(path / CONFIG)
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise InputError(f"{path / CONFIG}: format is not {FORMAT}; written by another version, or not by rote")
+    config = read_config(path)
     spec = spec_from_config(config.get("spec"), str(path / CONFIG))
     try:
         weights = safetensors.torch.load_file(path / WEIGHTS)
@@ -113,7 +101,7 @@ def read_folder(path: str | Path) -> Folder:
         raise InputError(f"{path / WEIGHTS}: cannot be read as safetensors ({error}); build the model again") from None
     vocabulary = None
     if (path / VOCABULARY).exists():
-        tokens = _read_json(path / VOCABULARY)
+        tokens = read_json(path / VOCABULARY)
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
             raise InputError(f"{path / VOCABULARY}: must be a list of tokens")
         vocabulary = Vocabulary(tokens)
@@ -121,43 +109,20 @@ def read_folder(path: str | Path) -> Folder:
         model = Model(spec, weights, vocabulary)
     except RoteError as error:
         raise InputError(f"{path}: the tensors do not fit the specification. {error}") from None
-    certificate = None
+    return Folder(path, model, origin_of(config, path), config.get("provenance", {}), _certificate(path / CERTIFICATE))
+
+
+def _certificate(path: Path) -> Certificate | None:
+    if not path.exists():
+        return None
+    stated = read_json(path)
+    if not isinstance(stated, dict):
+        raise InputError(f"{path}: must be what rote writes, names and values; found {type(stated).__name__}")
     try:
-        origin = Origin(**config.get("facts", {}))
-        if (path / CERTIFICATE).exists():
-            certificate = Certificate(**_read_json(path / CERTIFICATE))
-    except (ValidationError, TypeError) as error:
-        raise InputError(f"{path}: {CONFIG} or {CERTIFICATE} is not as rote writes it: {error}") from None
-    return Folder(path, model, origin, config.get("provenance", {}), certificate)
-
-
-def _refuse_what_is_no_folder(path: Path) -> None:
-    if path.is_file():
-        with path.open("rb") as file:
-            head = file.read(4)
-        # A pickle starts with \x80, and torch.save writes a zip around one.
-        if head[:1] == b"\x80" or head[:2] == b"PK":
-            raise InputError(
-                f"{path}: looks like a pickle, which can run any code when loaded; rote never reads one. "
-                "Give a model folder with config.json and model.safetensors"
-            )
-        raise InputError(f"{path}: is a file; give a model folder")
-    if not path.is_dir():
-        raise InputError(f"{path}: no such model folder")
-    missing = [name for name in (CONFIG, WEIGHTS) if not (path / name).is_file()]
-    if missing:
-        pickles = sorted(
-            item.name for item in path.iterdir() if item.suffix in (".pt", ".pth", ".bin", ".pkl", ".ckpt")
-        )
-        hint = f" (it has {pickles[0]}, a pickle, which rote never reads)" if pickles else ""
-        raise InputError(f"{path}: not a rote model folder, {' and '.join(missing)} missing{hint}")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+        return Certificate(**stated)
+    except ValidationError as error:
+        wrong = validation_problems(error.errors(), Certificate.model_fields, options=False)
+        raise problems(f"{path}: not as rote writes it", wrong) from None
 
 
 def _write_json(path: Path, content: Any) -> None:
@@ -178,10 +143,12 @@ def _swap_in(aside: Path, path: Path) -> None:
         aside.rename(path)
         return
     old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent)) / "folder"
-    path.rename(old)
     try:
+        path.rename(old)
         aside.rename(path)
     except BaseException:
-        old.rename(path)
+        if old.exists():
+            old.rename(path)
+        old.parent.rmdir()
         raise
     shutil.rmtree(old.parent)

@@ -23,11 +23,11 @@ class Accuracies:
     sampled: float
 
 
-def accuracies(held: Recall, samples: np.ndarray) -> Accuracies:
+def accuracies(recall: Recall, samples: np.ndarray) -> Accuracies:
     """Both accuracies of what was recalled; `samples` says how often each fact's context was drawn."""
     samples = np.asarray(samples, dtype=np.float64)
-    if samples.shape != (held.facts,):
-        raise InputError(f"samples: one count per fact is needed, {held.facts} in all; given shape {samples.shape}")
+    if samples.shape != (recall.facts,):
+        raise InputError(f"samples: one count per fact is needed, {recall.facts} in all; given shape {samples.shape}")
     if not np.all(np.isfinite(samples)) or samples.min() < 0 or samples.sum() == 0:
         raise InputError("samples: counts must be finite, not negative, and not all zero")
-    return Accuracies(held.recall, 1 - float(samples[held.missed].sum() / samples.sum()))
+    return Accuracies(recall.recall, 1 - float(samples[recall.missed].sum() / samples.sum()))

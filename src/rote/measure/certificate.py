@@ -1,6 +1,6 @@
 """Certificates: what a model holds, measured on every fact in the dtype that is saved.
 
-A certificate is a claim. `rote.folders.verify` makes it again from the tensors and the facts and compares.
+A certificate is a claim. `rote.folders.verification` makes it again from the tensors and the facts and compares.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from rote.measure.divergence import divergence
-from rote.measure.error import error
 from rote.measure.fingerprint import weights_fingerprint
-from rote.measure.recall import recall
+from rote.measure.measures import measures
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import DistributionTask, Task, VectorTask
+from rote.tasks import Task
 
 
 class Certificate(BaseModel):
@@ -79,23 +77,7 @@ def examine(
     progress: Progress = SILENT,
 ) -> Examination:
     """Run the model on every fact and state what it holds."""
-    if isinstance(task, VectorTask) and task.targets is not None:
-        off = error(model, task, progress)
-        seen: dict[str, Any] = {
-            "recalled": off.recalled, "recallable": task.facts, "largest_error": off.largest,
-        }  # fmt: skip
-        missed = off.missed
-    else:
-        held = recall(model, task, progress)
-        seen = {
-            "recalled": held.recalled,
-            "recallable": held.recallable,
-            "min_margin": held.min_margin,
-            "bits": held.bits,
-        }
-        missed = held.missed
-        if isinstance(task, DistributionTask):
-            seen["divergence"] = divergence(model, task, progress).expected
+    seen = measures(model, task, progress)
     certificate = Certificate(
         facts_fingerprint=task.fingerprint,
         weights_fingerprint=weights_fingerprint(model.weights),
@@ -103,9 +85,14 @@ def examine(
         dtype=model.dtype_name,
         parameters=model.parameters,
         facts=task.facts,
+        recalled=seen.recalled,
+        recallable=task.facts if seen.recall is None else seen.recall.recallable,
+        min_margin=None if seen.recall is None else seen.recall.min_margin,
+        bits=None if seen.recall is None else seen.recall.bits,
+        divergence=None if seen.divergence is None else seen.divergence.expected,
+        largest_error=seen.largest_error,
         meets=meets,
         promised=promised,
         measured=measured or {},
-        **seen,
     )
-    return Examination(certificate, missed)
+    return Examination(certificate, seen.missed)

@@ -240,8 +240,8 @@ def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: di
             for name, value in zip(start, values, strict=True)
         }
 
-    found, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
-    return list(bounded(found).values())
+    solution, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
+    return list(bounded(solution).values())
 
 
 def _values(result: Any) -> dict[str, float]:
@@ -257,10 +257,10 @@ def _profile(minimizer: Any, result: Any, values: dict[str, float]) -> dict[str,
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found: Any = lmfit.conf_interval(minimizer, result, sigmas=[CONFIDENCE], maxiter=60)
+            intervals: Any = lmfit.conf_interval(minimizer, result, sigmas=[CONFIDENCE], maxiter=60)
     except (lmfit.MinimizerException, ValueError, KeyError):
         return everywhere
-    return {name: (float(ends[0][1]), float(ends[-1][1])) for name, ends in found.items()}
+    return {name: (float(ends[0][1]), float(ends[-1][1])) for name, ends in intervals.items()}
 
 
 def _aicc(squares: float, points: int, parameters: int) -> float:

@@ -6,31 +6,30 @@ from typing import TypeVar, cast
 
 from rote.errors import InputError, problems
 from rote.models.model import Model
-from rote.tasks import AssociationTask, DistributionTask, VectorTask
+from rote.tasks import Task, TokenTask, VectorTask
 
-TaskKind = TypeVar("TaskKind", bound=AssociationTask | DistributionTask | VectorTask)
+TaskKind = TypeVar("TaskKind", bound=Task)
 
 
 def for_model(task: TaskKind, model: Model) -> TaskKind:
     """The task in the model's vocabulary; a mismatch of kind or sizes is one clear error."""
-    given = "vectors" if isinstance(task, VectorTask) else "tokens"
-    if model.spec.reads != given:
+    if model.spec.reads != task.reads:
         raise InputError(
-            f"a {model.spec.architecture} model of this kind reads {model.spec.reads}, but these facts are {given}"
+            f"a {model.spec.architecture} model of this kind reads {model.spec.reads}, but these facts are {task.reads}"
         )
     if isinstance(task, VectorTask):
         _refuse_other_vectors(task, model)
-        return task
-    _refuse_other_tokens(task, model)
+    elif isinstance(task, TokenTask):
+        _refuse_other_tokens(task, model)
     return task if model.vocabulary is None else cast(TaskKind, task.in_vocabulary(model.vocabulary))
 
 
-def _refuse_other_tokens(task: AssociationTask | DistributionTask, model: Model) -> None:
+def _refuse_other_tokens(task: TokenTask, model: Model) -> None:
     context, vocab = _size(model, "context"), _size(model, "vocab")
     if context != task.context:
         raise InputError(
             f"the model reads contexts of {context} tokens but these facts have {task.context}; "
-            "read the facts the way the model's were (--keys, --key, --context)"
+            "read the facts the way the model's were (`keys`, `key`, `context`)"
         )
     if model.vocabulary is None and vocab != task.vocab:
         raise InputError(
@@ -40,7 +39,7 @@ def _refuse_other_tokens(task: AssociationTask | DistributionTask, model: Model)
 
 
 def _refuse_other_vectors(task: VectorTask, model: Model) -> None:
-    found = [
+    differences = [
         f"the model's {name} is {_size(model, name)} but the task's is {given}"
         for name, given in (("context", task.context), ("dim", task.dim))
         if _size(model, name) != given
@@ -48,9 +47,9 @@ def _refuse_other_vectors(task: VectorTask, model: Model) -> None:
     outputs = _size(model, "outputs") or _size(model, "vocab") or 0
     # Classes that no example carries are still classes, but a target has a fixed length.
     if outputs < task.outputs or (task.targets is not None and outputs != task.outputs):
-        found.append(f"the model gives {outputs} outputs but the task has {task.outputs}")
-    if found:
-        raise problems("the model does not fit these vectors", found)
+        differences.append(f"the model gives {outputs} outputs but the task has {task.outputs}")
+    if differences:
+        raise problems("the model does not fit these vectors", differences)
 
 
 def _size(model: Model, name: str) -> int | None:

@@ -13,14 +13,12 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.errors import InputError
 from rote.measure.bits import bits_memorized
 from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask, Task
-from rote.tasks.rows import distinct_rows
+from rote.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
     A distribution task is asked for each context's likeliest token.
     """
     task = for_model(task, model)
-    answers = answers_of(task)
+    answers = task.answers_to_recall()
     missed, smallest, choices = [], float("inf"), 0
     for rows, logits in stream_logits(model, task, progress):
         margin = margins(logits, torch.from_numpy(answers[rows]).long())
@@ -86,12 +84,10 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
         smallest = min(smallest, float(margin.masked_fill(margin.isnan(), -float("inf")).min()))
         choices = logits.shape[1]
     rows_missed = np.concatenate(missed)
-    # A distribution task is asked for likeliest tokens, one per context: nothing contradicts there.
-    ceiling = 1.0 if isinstance(task, DistributionTask) else task.ceiling
     return Recall(
         facts=task.facts,
         recalled=task.facts - len(rows_missed),
-        ceiling=ceiling,
+        ceiling=task.recall_ceiling,
         min_margin=smallest,
         parameters=model.parameters,
         bits=_bits(task, rows_missed, choices),
@@ -108,24 +104,8 @@ def margins(logits: Float[Tensor, "batch vocab"], answers: Integer[Tensor, " bat
     return own - logits.scatter(1, at, -float("inf")).amax(1).double()
 
 
-def answers_of(task: Task) -> np.ndarray:
-    """The answer of each row: a fact's, a context's likeliest token, or a label."""
-    if isinstance(task, AssociationTask):
-        return task.answers
-    if isinstance(task, DistributionTask):
-        return task.likeliest().answers
-    if task.labels is None:
-        raise InputError("recall needs labels; this vector task has real targets: measure its error instead")
-    return task.labels
-
-
 def _bits(task: Task, missed: np.ndarray, choices: int) -> float | None:
     """Bits memorized. Rows that repeat a key add none: a key counts once, as recalled when any of its rows is."""
-    if isinstance(task, DistributionTask) or task.entropy_bits is None:
+    if task.answer_bits is None:
         return None
-    keys, recalled = task.facts, task.facts - len(missed)
-    if isinstance(task, AssociationTask) and task.distinct_keys < task.facts:
-        keys = task.distinct_keys
-        held = np.delete(task.contexts, missed, axis=0)
-        recalled = len(distinct_rows(held, task.vocab)[0]) if len(held) else 0
-    return bits_memorized(task.entropy_bits, keys, recalled, choices)
+    return bits_memorized(task.answer_bits, task.distinct_keys, task.recalled_keys(missed), choices)

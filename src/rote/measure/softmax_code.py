@@ -20,11 +20,10 @@ from torch import Tensor
 
 from rote.errors import InputError
 from rote.measure.matching import for_model
-from rote.measure.recall import answers_of
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask, Task
+from rote.tasks import Task
 
 SAMPLE_FLOATS = 2**22
 """Logits kept in memory to find beta; with more facts than that, those of an even sample of them."""
@@ -75,14 +74,14 @@ def softmax_code(
     One pass over the facts when their logits fit in memory; otherwise one to find beta on a sample and a few Newton
     steps on all of them, `rows` facts at a time.
     """
-    if isinstance(task, DistributionTask):
-        raise InputError("softmax_code needs one answer per context; for a distribution task measure its divergence")
-    task = for_model(task, model)
-    if isinstance(task, AssociationTask):
-        task = task.majority()
-    answers = torch.from_numpy(answers_of(task)).long()
-    if task.entropy_bits is None:
-        raise InputError("softmax_code needs labels; this vector task has real targets: measure its error instead")
+    task = for_model(task, model).majority()
+    bits = task.answer_bits
+    if bits is None:
+        raise InputError(
+            f"softmax_code needs one answer per context, which these {task.kind} do not have; "
+            "measure the divergence from distributions, or the error of real targets"
+        )
+    answers = torch.from_numpy(task.answers_to_recall()).long()
 
     def chunks() -> Iterator[tuple[Tensor, Tensor]]:
         for taken, logits in stream_logits(model, task, progress, "coding facts", rows):
@@ -94,7 +93,7 @@ def softmax_code(
         nats = code_length(sample, sampled, beta).nats
     else:
         beta, nats = _descend(lambda beta: _total(chunks(), beta), beta)
-    return SoftmaxCode(task.entropy_bits, nats / math.log(2), beta, model.parameters)
+    return SoftmaxCode(bits, nats / math.log(2), beta, model.parameters)
 
 
 class CodeLength(NamedTuple):

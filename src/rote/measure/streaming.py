@@ -6,22 +6,19 @@ from collections.abc import Iterator
 
 from torch import Tensor
 
+from rote.models.budget import FORWARD_FLOATS
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
-
-WORKING_FLOATS = 2**27
-"""Numbers a forward pass may hold at once while streaming: 512 MiB in float32. With less, models with many answers
-would be run on so few contexts at once that tables over their tokens do not pay, at up to ten times the cost."""
 
 MOST_ROWS = 2**14
 """Beyond so many rows at once nothing is gained."""
 
 
 def rows_at_once(model: Model) -> int:
-    """The largest power of two of rows whose forward pass stays within `WORKING_FLOATS`; at least one."""
+    """The largest power of two of rows whose forward pass stays within `FORWARD_FLOATS`; at least one."""
     rows = MOST_ROWS
-    while rows > 1 and model.spec.floats_held(rows) > WORKING_FLOATS:
+    while rows > 1 and model.spec.floats_held(rows) > FORWARD_FLOATS:
         rows //= 2
     return rows
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from rote.models.budget import CACHED_FLOATS
 from rote.models.spec import Count, Spec
 
 
@@ -59,25 +60,20 @@ class AttentionOnly(Spec):
         """Dimension the heads read and write: d, or k behind a shared compression."""
         return self.head_dim if self.compressed else self.dim
 
-    @property
-    def promised(self) -> int:
-        """p = Hk + d, what Theorem 1 promises one layer."""
-        return self.heads * self.head_dim + self.dim
-
     def refusals(self) -> list[str]:
         refused = []
         if self.context < 2:
             refused.append(
-                "context: a key of one token leaves attention nothing to do (it can only attend to itself); "
-                "use keys of two or more tokens, spell keys in letters (--keys letters), or a linear memory"
+                "`context=1`: a key of one token leaves attention nothing to do (it can only attend to itself); "
+                "use keys of two or more tokens, spell keys in letters (`keys=letters`), or a linear memory"
             )
         if self.head_dim > self.dim and not self.wide_heads:
             refused.append(
-                f"head_dim {self.head_dim} exceeds dim {self.dim}: a head cannot carry more dimensions than it reads; "
-                f"lower head_dim to {self.dim} or add heads"
+                f"`head_dim` {self.head_dim} exceeds `dim` {self.dim}: a head cannot carry more dimensions than it "
+                f"reads; lower `head_dim` to {self.dim} or add `heads`"
             )
         if self.query_key_rank is not None and self.query_key_rank > self.head_dim:
-            refused.append(f"query_key_rank {self.query_key_rank} exceeds head_dim {self.head_dim}")
+            refused.append(f"`query_key_rank` {self.query_key_rank} exceeds `head_dim` {self.head_dim}")
         return refused
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -126,6 +122,6 @@ class AttentionOnly(Spec):
 
 
 def heads_at_once(scores: int, table: int) -> int:
-    """Heads that one layer takes together, given the scores and the table entries (or values) of one head: about 2^20
-    of either, so that temporaries stay in the cache."""
-    return max(16, 2**20 // max(scores, table, 1))
+    """Heads that one layer takes together, given the scores and the table entries (or values) of one head: few
+    enough of either that temporaries stay in the cache."""
+    return max(16, CACHED_FLOATS // max(scores, table, 1))

@@ -55,17 +55,18 @@ class DeepRelu(Spec):
     def refusals(self) -> list[str]:
         refused = []
         if (self.input == "vectors") != (self.dim is not None):
-            refused.append(f"dim {self.dim}: give it for input 'vectors' and for nothing else")
+            refused.append(f"`dim={self.dim}`: give it for `input` 'vectors' and for nothing else")
         if self.input == "vectors" and self.ordered:
-            refused.append("ordered: positions do not enter vectors; add them to the vectors themselves")
+            refused.append("`ordered`: positions do not enter vectors; add them to the vectors themselves")
         return refused
 
     def refuse_dtype(self, dtype: str) -> list[str]:
-        held = MANTISSA_BITS.get(dtype, 0)
-        if held >= self.word_bits:
+        exact_bits = MANTISSA_BITS.get(dtype, 0)
+        if exact_bits >= self.word_bits:
             return []
         return [
-            f"dtype {dtype} holds whole numbers of {held} bits but this network computes with {self.word_bits} bits: "
+            f"`dtype={dtype}`: holds whole numbers of {exact_bits} bits, but this network computes with "
+            f"{self.word_bits} bits: "
             "its answers would be silently wrong; build it again with a dtype that holds them, or for this one"
         ]
 

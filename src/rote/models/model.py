@@ -28,7 +28,7 @@ DTYPES: dict[str, torch.dtype] = {
 
 def dtype_named(name: str) -> torch.dtype:
     if name not in DTYPES:
-        raise InputError(f"dtype: {name!r} is not one of {', '.join(DTYPES)}")
+        raise InputError(f"`dtype={name}`: is not one of {', '.join(DTYPES)}")
     return DTYPES[name]
 
 
@@ -41,12 +41,12 @@ class Model:
     vocabulary: Vocabulary | None = None
 
     def __post_init__(self) -> None:
-        found = misfits(self.spec, self.weights)
+        differences = misfits(self.spec, self.weights)
         vocab = getattr(self.spec, "vocab", None)
         if self.vocabulary is not None and vocab is not None and vocab != len(self.vocabulary):
-            found.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
-        if found:
-            raise problems(f"{self.spec.architecture} model", found)
+            differences.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
+        if differences:
+            raise problems(f"{self.spec.architecture} model", differences)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -92,19 +92,19 @@ class Model:
 
 def misfits(spec: Spec, weights: dict[str, Tensor]) -> list[str]:
     """Everything in which tensors differ from what a specification asks for."""
-    found = []
+    differences = []
     floats, integers = spec.shapes(), spec.index_shapes()
     for name, shape in {**floats, **integers}.items():
         if name not in weights:
-            found.append(f"tensor {name!r} is missing")
+            differences.append(f"tensor {name!r} is missing")
         elif tuple(weights[name].shape) != shape:
-            found.append(f"tensor {name!r} has shape {tuple(weights[name].shape)}, expected {shape}")
+            differences.append(f"tensor {name!r} has shape {tuple(weights[name].shape)}, expected {shape}")
         elif weights[name].is_floating_point() != (name in floats):
-            found.append(f"tensor {name!r} has dtype {weights[name].dtype}")
-    found += [f"tensor {name!r} does not belong here" for name in weights if name not in {**floats, **integers}]
+            differences.append(f"tensor {name!r} has dtype {weights[name].dtype}")
+    differences += [f"tensor {name!r} does not belong here" for name in weights if name not in {**floats, **integers}]
     kinds = {weights[name].dtype for name in floats if name in weights}
     if len(kinds) > 1:
-        found.append(f"parameters have several dtypes: {', '.join(sorted(map(str, kinds)))}")
+        differences.append(f"parameters have several dtypes: {', '.join(sorted(map(str, kinds)))}")
     for kind in kinds:
-        found += spec.refuse_dtype(str(kind).removeprefix("torch."))
-    return found
+        differences += spec.refuse_dtype(str(kind).removeprefix("torch."))
+    return differences

@@ -53,7 +53,7 @@ class QueryAttention(Spec):
 
     def refusals(self) -> list[str]:
         return [
-            f"{name} {size} exceeds dim {self.dim}: a head cannot carry more dimensions than it reads; "
+            f"`{name}` {size} exceeds `dim` {self.dim}: a head cannot carry more dimensions than it reads; "
             f"lower {name} to {self.dim} or add heads"
             for name, size in (("head_dim", self.head_dim), ("value_dim", self.value_dim))
             if size > self.dim

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, problems, validation_problems
 
 Count = Annotated[int, Field(ge=1, le=2**40)]
 """A size: at least one, and small enough that no product of a few of them means anything else."""
@@ -42,7 +42,7 @@ class Spec(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise problems(self.architecture, [_readable(detail) for detail in error.errors()]) from None
+            raise problems(self.architecture, validation_problems(error.errors(), type(self).model_fields)) from None
         refused = self.refusals()
         if not refused and self.parameters() > MOST_PARAMETERS:
             refused = [f"{self.parameters():.3g} parameters cannot be held anywhere; check the sizes"]
@@ -108,9 +108,3 @@ def spec_from_config(config: Any, where: str) -> Spec:
 def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
     """Numbers in tensors of these shapes."""
     return sum(math.prod(shape) for shape in shapes.values())
-
-
-def _readable(detail: Any) -> str:
-    name = ".".join(str(part) for part in detail["loc"])
-    given = f" (given {detail['input']!r})" if detail["type"] != "missing" else ""
-    return f"{name}: {detail['msg'][0].lower()}{detail['msg'][1:]}{given}"

@@ -1,20 +1,61 @@
-"""What is to be memorized: associations, distributions, vector sequences, and where they come from."""
+"""What is to be memorized: associations, distributions, vector sequences, and where they come from.
 
-from rote.tasks.association import AssociationTask as AssociationTask
-from rote.tasks.association import Fact as Fact
-from rote.tasks.distribution import DistributionTask as DistributionTask
-from rote.tasks.distribution import Spread as Spread
-from rote.tasks.facts import facts as facts
-from rote.tasks.facts import source_names as source_names
-from rote.tasks.generators import random_associations as random_associations
-from rote.tasks.generators import random_distributions as random_distributions
-from rote.tasks.generators import random_vectors as random_vectors
-from rote.tasks.origin import Origin as Origin
-from rote.tasks.origin import Reading as Reading
-from rote.tasks.shape import TaskShape as TaskShape
-from rote.tasks.vectors import VectorTask as VectorTask
-from rote.tasks.vocabulary import PAD as PAD
-from rote.tasks.vocabulary import SEPARATOR as SEPARATOR
-from rote.tasks.vocabulary import Vocabulary as Vocabulary
+Names are imported when first asked for, so that theory, which needs a task's sizes alone, loads no numerics.
+`facts`, which reads them from anywhere, is in `rote.tasks.facts`.
+"""
 
-Task = AssociationTask | DistributionTask | VectorTask
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rote.tasks.association import AssociationTask as AssociationTask
+    from rote.tasks.association import Fact as Fact
+    from rote.tasks.distribution import DistributionTask as DistributionTask
+    from rote.tasks.distribution import Spread as Spread
+    from rote.tasks.generators import random_associations as random_associations
+    from rote.tasks.generators import random_distributions as random_distributions
+    from rote.tasks.generators import random_vectors as random_vectors
+    from rote.tasks.kinds import TokenTask as TokenTask
+    from rote.tasks.kinds import require_associations as require_associations
+    from rote.tasks.kinds import require_tokens as require_tokens
+    from rote.tasks.origin import Origin as Origin
+    from rote.tasks.origin import Reading as Reading
+    from rote.tasks.shape import TaskShape as TaskShape
+    from rote.tasks.task import Task as Task
+    from rote.tasks.vectors import VectorTask as VectorTask
+    from rote.tasks.vocabulary import PAD as PAD
+    from rote.tasks.vocabulary import SEPARATOR as SEPARATOR
+    from rote.tasks.vocabulary import Vocabulary as Vocabulary
+
+_WHERE = {
+    "AssociationTask": "association",
+    "Fact": "association",
+    "DistributionTask": "distribution",
+    "Spread": "distribution",
+    "random_associations": "generators",
+    "random_distributions": "generators",
+    "random_vectors": "generators",
+    "TokenTask": "kinds",
+    "require_associations": "kinds",
+    "require_tokens": "kinds",
+    "Origin": "origin",
+    "Reading": "origin",
+    "TaskShape": "shape",
+    "Task": "task",
+    "VectorTask": "vectors",
+    "PAD": "vocabulary",
+    "SEPARATOR": "vocabulary",
+    "Vocabulary": "vocabulary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'rote.tasks' has no attribute {name!r}")
+    return getattr(import_module(f"rote.tasks.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_WHERE)

@@ -5,10 +5,10 @@ Notation: `facts` is the papers' T_0, `vocab` their N, `context` their S.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
+from rote.tasks.task import Task
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary, token_ids
 
 
@@ -47,8 +48,11 @@ def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
 
 
 @dataclass(frozen=True, eq=False)
-class AssociationTask:
+class AssociationTask(Task):
     """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum."""
+
+    kind: ClassVar = "associations"
+    reads: ClassVar = "tokens"
 
     contexts: np.ndarray
     answers: np.ndarray
@@ -58,13 +62,13 @@ class AssociationTask:
     def __post_init__(self) -> None:
         object.__setattr__(self, "contexts", token_ids(self.contexts, 2, len(self.vocabulary), "contexts"))
         object.__setattr__(self, "answers", token_ids(self.answers, 1, len(self.vocabulary), "answers"))
-        found = []
+        wrong = []
         if len(self.contexts) != len(self.answers):
-            found.append(f"{len(self.contexts)} contexts but {len(self.answers)} answers")
+            wrong.append(f"{len(self.contexts)} contexts but {len(self.answers)} answers")
         if self.contexts.size == 0:
-            found.append("there are no facts to store")
-        if found:
-            raise problems("association task", found)
+            wrong.append("there are no facts to store")
+        if wrong:
+            raise problems("association task", wrong)
 
     @classmethod
     def from_facts(cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None) -> AssociationTask:
@@ -126,6 +130,22 @@ class AssociationTask:
     def distinct_keys(self) -> int:
         return len(self._key_rows[0])
 
+    def recalled_keys(self, missed: np.ndarray) -> int:
+        """Distinct keys with a row that is not among the missed ones: rows that repeat a key count once."""
+        return len(np.unique(np.delete(self._key_rows[1], missed)))
+
+    def answers_to_recall(self) -> np.ndarray:
+        return self.answers
+
+    def fact_in_words(self, row: int) -> str:
+        return str(self[row])
+
+    def lines(self) -> Iterator[str]:
+        """The facts written out as text: key, tab, answer."""
+        words = self.vocabulary.tokens
+        for context, answer in zip(self.contexts.tolist(), self.answers.tolist(), strict=True):
+            yield f"{' '.join(words[token] for token in context)}\t{words[answer]}\n"
+
     @cached_property
     def _majority(self) -> tuple[np.ndarray, np.ndarray]:
         """For each distinct key a row that carries its commonest answer, and how many rows carry it."""
@@ -172,8 +192,7 @@ class AssociationTask:
             bits=self.entropy_bits,
         )
 
-    @cached_property
-    def fingerprint(self) -> str:
+    def _fingerprint(self) -> str:
         tokens, ids = canonical_ids(self.vocabulary, self.used)
         rows = np.concatenate([ids[self.contexts], ids[self.answers][:, None]], 1)
         return digest("associations", tokens, [rows[np.lexsort(rows.T[::-1])]])
@@ -187,6 +206,10 @@ class AssociationTask:
             return self
         places = self.vocabulary.places_in(vocabulary, self.used)
         return replace(self, contexts=places[self.contexts], answers=places[self.answers], vocabulary=vocabulary)
+
+    def known_rows(self, vocabulary: Vocabulary) -> np.ndarray:
+        known = self.vocabulary.known_to(vocabulary)
+        return known[self.contexts].all(1) & known[self.answers]
 
 
 def _position_groups(contexts: np.ndarray, vocab: int) -> int:

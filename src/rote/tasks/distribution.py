@@ -6,10 +6,10 @@ answers per key. `dense` gives the rows a construction asks for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
+from rote.tasks.task import Task
 from rote.tasks.vocabulary import Vocabulary, token_ids
 
 
@@ -31,14 +32,17 @@ class Spread(NamedTuple):
     reading: Reading
 
     def __str__(self) -> str:
-        likeliest = sorted(self.answers.items(), key=lambda item: -item[1])
+        likeliest = sorted(self.answers.items(), key=lambda pair: -pair[1])
         shown = ", ".join(f"{answer} ({share:.3g})" for answer, share in likeliest[:3])
         return str(in_words(self.key, shown + (", ..." if len(likeliest) > 3 else ""), self.reading))
 
 
 @dataclass(frozen=True, eq=False)
-class DistributionTask:
+class DistributionTask(Task):
     """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t)."""
+
+    kind: ClassVar = "distributions"
+    reads: ClassVar = "tokens"
 
     contexts: np.ndarray
     prior: np.ndarray
@@ -53,22 +57,22 @@ class DistributionTask:
         object.__setattr__(self, "contexts", token_ids(self.contexts, 2, vocab, "contexts"))
         object.__setattr__(self, "tokens", token_ids(self.tokens, 1, vocab, "tokens"))
         object.__setattr__(self, "starts", np.ascontiguousarray(self.starts, dtype=np.int64))
-        found = []
+        wrong = []
         if not len(self.contexts):
-            found.append("there are no contexts")
+            wrong.append("there are no contexts")
         if len(self.starts) != len(self.contexts) + 1 or len(self.tokens) != len(self.probabilities):
-            found.append("starts, tokens and probabilities do not describe one row per context")
+            wrong.append("starts, tokens and probabilities do not describe one row per context")
         elif np.any(np.diff(self.starts) < 1):
-            found.append(f"context {int(np.argmax(np.diff(self.starts) < 1))} has no next token")
+            wrong.append(f"context {int(np.argmax(np.diff(self.starts) < 1))} has no next token")
         if len(self.prior) != len(self.contexts):
-            found.append(f"{len(self.contexts)} contexts but a prior over {len(self.prior)}")
+            wrong.append(f"{len(self.contexts)} contexts but a prior over {len(self.prior)}")
         if len(self.contexts) and len(distinct_rows(self.contexts, vocab)[0]) != len(self.contexts):
-            found.append("a context appears twice; merge its rows")
+            wrong.append("a context appears twice; merge its rows")
         for name, values in (("prior", self.prior), ("probabilities", self.probabilities)):
             if not np.all(np.isfinite(values)) or np.any(values < 0):
-                found.append(f"{name} must be finite and not negative")
-        if found:
-            raise problems("distribution task", found)
+                wrong.append(f"{name} must be finite and not negative")
+        if wrong:
+            raise problems("distribution task", wrong)
         totals = np.add.reduceat(np.asarray(self.probabilities, dtype=np.float64), self.starts[:-1])
         if np.any(totals <= 0) or np.sum(self.prior) <= 0:
             raise InputError("distribution task: the prior or a row of probabilities sums to zero")
@@ -231,6 +235,30 @@ class DistributionTask:
         """Best accuracy of any predictor: it answers each context's likeliest token."""
         return float(self.prior @ np.maximum.reduceat(self.probabilities, self.starts[:-1]))
 
+    def answers_to_recall(self) -> np.ndarray:
+        """Each context's likeliest token."""
+        return self.likeliest().answers
+
+    @property
+    def recall_ceiling(self) -> float:
+        """Recall asks for one token per context, and contexts differ: nothing contradicts."""
+        return 1.0
+
+    @property
+    def answer_bits(self) -> None:
+        """Likeliest tokens are not the distribution: how much of it is stored, divergence tells."""
+        return None
+
+    def lines(self) -> Iterator[str]:
+        """The distributions written out as text: key, tab, next token, tab, joint probability."""
+        words = self.vocabulary.tokens
+        for row, context in enumerate(self.contexts.tolist()):
+            key = " ".join(words[token] for token in context)
+            entries = slice(int(self.starts[row]), int(self.starts[row + 1]))
+            shares = zip(self.tokens[entries].tolist(), self.probabilities[entries].tolist(), strict=True)
+            for token, share in shares:
+                yield f"{key}\t{words[token]}\t{share * float(self.prior[row]):.6g}\n"
+
     def likeliest(self) -> AssociationTask:
         """The look-up table of each context's likeliest next token."""
         # By row, then likeliest first, then smallest token: the head of each row's run is its answer.
@@ -243,8 +271,7 @@ class DistributionTask:
         """The sizes that bounds and plans need."""
         return self.likeliest().shape.model_copy(update={"bits": self.entropy_bits})
 
-    @cached_property
-    def fingerprint(self) -> str:
+    def _fingerprint(self) -> str:
         names, ids = canonical_ids(self.vocabulary, self.used)
         order = np.lexsort(ids[self.contexts].T[::-1])
         rank = np.empty_like(order)
@@ -269,3 +296,7 @@ class DistributionTask:
             return self
         places = self.vocabulary.places_in(vocabulary, self.used)
         return replace(self, contexts=places[self.contexts], tokens=places[self.tokens], vocabulary=vocabulary)
+
+    def known_rows(self, vocabulary: Vocabulary) -> np.ndarray:
+        known = self.vocabulary.known_to(vocabulary)
+        return known[self.contexts].all(1) & np.logical_and.reduceat(known[self.tokens], self.starts[:-1])

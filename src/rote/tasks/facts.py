@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, problems, validation_problems
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
-
-if TYPE_CHECKING:
-    from rote.tasks import Task
+from rote.tasks.task import Task
 
 GENERATOR = "random"
 
@@ -66,14 +64,7 @@ def parse_reading(given: dict[str, Any]) -> Reading:
     try:
         return Reading(**values)
     except ValidationError as error:
-        found = []
-        for detail in error.errors():
-            name = ".".join(map(str, detail["loc"]))
-            if detail["type"] == "extra_forbidden":
-                found.append(f"unknown option {name!r}; known: {', '.join(Reading.model_fields)}")
-            else:
-                found.append(f"{name}: {detail['msg'][0].lower()}{detail['msg'][1:]} (given {detail['input']!r})")
-        raise problems("reading facts", found) from None
+        raise problems("reading facts", validation_problems(error.errors(), Reading.model_fields)) from None
 
 
 def _looks_like_path(source: str) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, nearest, problems, validation_problems
 
 _NAME = re.compile(r"[A-Za-z][\w-]+\Z")
 Options = TypeVar("Options", bound=BaseModel)
@@ -27,17 +26,17 @@ def options_of(source: str) -> dict[str, str]:
     if not colon:
         return {}
     pairs: dict[str, str] = {}
-    found = []
+    wrong = []
     for part in text.split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
-            found.append(f"{part!r} is not key=value; write for instance {name}:seed=1,facts=100")
+            wrong.append(f"{part!r} is not key=value; write for instance {name}:seed=1,facts=100")
         elif key in pairs:
-            found.append(f"{key} is given twice")
+            wrong.append(f"{key} is given twice")
         else:
             pairs[key] = value
-    if found:
-        raise problems(source, found)
+    if wrong:
+        raise problems(source, wrong)
     return pairs
 
 
@@ -48,14 +47,13 @@ def checked(model: type[Options], values: dict[str, Any], subject: str, beside: 
     """
     unknown = [name for name in values if name not in model.model_fields]
     known = ", ".join(model.model_fields)
-    found = [f"unknown option {name!r}{nearest(name, model.model_fields)}; known: {known}{beside}" for name in unknown]
+    wrong = [f"unknown option {name!r}{nearest(name, model.model_fields)}; known: {known}{beside}" for name in unknown]
     try:
         options = model(**{name: value for name, value in values.items() if name not in unknown})
     except ValidationError as error:
-        found += [_readable(detail, subject) for detail in error.errors()]
-        raise problems(subject, found) from None
-    if found:
-        raise problems(subject, found)
+        raise problems(subject, wrong + validation_problems(error.errors(), options=False)) from None
+    if wrong:
+        raise problems(subject, wrong)
     return options
 
 
@@ -64,20 +62,6 @@ def written(name: str, options: BaseModel, **beside: str) -> str:
     pairs = {**beside, **options.model_dump(exclude_defaults=True)}
     values = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in pairs.items()}
     return f"{name}:" + ",".join(f"{key}={value}" for key, value in values.items())
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name a mistyped one is closest to, if any is close."""
-    close = get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _readable(detail: Any, subject: str) -> str:
-    name = ".".join(str(part) for part in detail["loc"]) or subject
-    if detail["type"] == "missing":
-        return f"{name} is missing; give {name}=..."
-    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return f"{name}={detail['input']!r}: should be {message}" if "Input should be" in detail["msg"] else message
 
 
 def refuse_unknown(name: str, known: Iterable[str]) -> InputError:

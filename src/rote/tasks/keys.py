@@ -51,14 +51,14 @@ def as_letters(columns: Sequence[Sequence[str]], context: int | None = None) -> 
     if context is not None and context < longest:
         key = spelled[int(lengths.argmax())].replace(JOINED, " ")
         raise InputError(
-            f"context={context}: the key {key!r} alone has {longest} letters; give at least {longest}, "
-            "or leave context out"
+            f"`context={context}`: the key {key!r} alone has {longest} letters; give at least {longest}, "
+            "or leave `context` out"
         )
     width = context or longest
     if width * len(spelled) > MOST_IDS:
         raise InputError(
             f"keys in letters: {len(spelled)} keys padded to {width} letters are too many tokens to hold; "
-            "shorten the longest keys, or read keys as words"
+            "shorten the longest keys, or read keys as words (`keys=words`)"
         )
     points, letters = np.unique(np.frombuffer("".join(spelled).encode("utf-32-le"), dtype="<u4"), return_inverse=True)
     tokens = [SEPARATOR if point == 0 else chr(point) for point in points]

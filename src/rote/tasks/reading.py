@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, nearest, problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.distribution import DistributionTask
-from rote.tasks.grammar import nearest
 from rote.tasks.keys import Tokenised, as_letters, as_words, numbered
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
@@ -39,26 +38,26 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
     """The task a table holds when it is read as `origin.reading` says; every problem is reported at once."""
     reading = origin.reading
     roles = _roles(table, reading)
-    found = _empty_cells(table, [*roles.key, roles.answer])
+    flaws = _empty_cells(table, [*roles.key, roles.answer])
     if reading.keys == "letters":
-        found += _reserved_cells(table, roles.answer)
+        flaws += _reserved_cells(table, roles.answer)
     weights = None
     if roles.weight is not None:
         weights, wrong = _weights(table, roles.weight)
-        found += wrong
+        flaws += wrong
     key_cells = [table.columns[name] for name in roles.key]
     try:
         keys = _tokenised(key_cells, reading)
     except InputError as error:
-        raise problems(table.where, [*found, str(error)]) from None
+        raise problems(table.where, [*flaws, str(error)]) from None
     known = {token: place for place, token in enumerate(keys.tokens)}
     answers = numbered(table.columns[roles.answer], known)
     rows = np.arange(table.rows)
     if weights is None and reading.contradictions == "refuse":
         rows, wrong = _one_answer_each(table, roles, keys.contexts, answers, len(known))
-        found += wrong
-    if found:
-        raise problems(table.where, found)
+        flaws += wrong
+    if flaws:
+        raise problems(table.where, flaws)
     vocabulary = Vocabulary(known)
     if weights is not None:
         return DistributionTask.from_weighted_ids(keys.contexts, answers, weights, vocabulary, origin)
@@ -69,16 +68,16 @@ def _roles(table: Table, reading: Reading) -> Roles:
     """The columns a reading names, or those it leaves to custom: the last one answers, the others are the key."""
     names = list(table.columns)
     asked = [*(reading.key or ()), *filter(None, (reading.answer, reading.weight))]
-    found = [
+    flaws = [
         f"there is no column {name!r}{nearest(name, names)}; columns: {', '.join(names)}"
         for name in dict.fromkeys(asked)
         if name not in names
     ]
-    found += [f"column {name!r} cannot be two things at once" for name in dict.fromkeys(asked) if asked.count(name) > 1]
+    flaws += [f"column {name!r} cannot be two things at once" for name in dict.fromkeys(asked) if asked.count(name) > 1]
     if reading.key is not None and not reading.key:
-        found.append("key: name at least one column")
-    if found:
-        raise problems(table.where, found)
+        flaws.append("key: name at least one column")
+    if flaws:
+        raise problems(table.where, flaws)
     weight = reading.weight
     if weight is None and WEIGHT in names and WEIGHT not in asked:
         weight = WEIGHT
@@ -94,24 +93,24 @@ def _roles(table: Table, reading: Reading) -> Roles:
 
 
 def _empty_cells(table: Table, names: list[str]) -> list[str]:
-    found = []
+    flaws = []
     for name in names:
         cells = table.columns[name]
         if "" in cells:
             rows = [row for row, cell in enumerate(cells) if not cell]
-            found.append(f"column {name!r} is empty in {table.at(rows)}; fill the cell or drop the row")
-    return found
+            flaws.append(f"column {name!r} is empty in {table.at(rows)}; fill the cell or drop the row")
+    return flaws
 
 
 def _reserved_cells(table: Table, answer: str) -> list[str]:
-    found = []
+    flaws = []
     for token in (PAD, SEPARATOR):
         if token in (cells := table.columns[answer]):
-            found.append(
+            flaws.append(
                 f"column {answer!r} contains {token!r} in {table.at([cells.index(token)])}, which spelled keys use "
                 "for themselves; rename that answer"
             )
-    return found
+    return flaws
 
 
 def _weights(table: Table, name: str) -> tuple[np.ndarray, list[str]]:
@@ -165,7 +164,7 @@ def _one_answer_each(
         shown.append(f"and {len(torn) - SHOWN} more keys")
     return first, [
         f"{len(torn)} contradictory key{'s' if len(torn) > 1 else ''}: {'; '.join(shown)}. "
-        "Add a weight column to make a distribution, or keep them with --contradictions keep, which lowers the "
+        "Add a weight column to make a distribution, or keep them with `contradictions=keep`, which lowers the "
         "ceiling of recall"
     ]
 
@@ -175,7 +174,7 @@ def _tokenised(key_cells: list[list[str]], reading: Reading) -> Tokenised:
         return as_letters(key_cells, reading.context)
     if reading.context not in (None, len(key_cells)):
         raise InputError(
-            f"context={reading.context}: keys of whole words have one token per key column, here {len(key_cells)}; "
-            "only keys in letters are padded (--keys letters)"
+            f"`context={reading.context}`: keys of whole words have one token per key column, here {len(key_cells)}; "
+            "only keys in letters are padded (`keys=letters`)"
         )
     return as_words(key_cells)

@@ -45,51 +45,51 @@ def checked_table(
     """A table whose names are usable and whose cells are text of reasonable length."""
     check_names(where, names)
     table = Table(where, dict(zip(names, columns, strict=True)), lines, unit)
-    found = []
+    wrong = []
     if not table.rows:
-        found.append("there are names of columns but no rows below them; add facts, one per row")
+        wrong.append("there are names of columns but no rows below them; add facts, one per row")
     for name, cells in table.columns.items():
-        found += _unusable_cells(table, name, cells)
-    if found:
-        raise problems(where, found)
+        wrong += _unusable_cells(table, name, cells)
+    if wrong:
+        raise problems(where, wrong)
     return table
 
 
 def check_names(where: str, names: Sequence[str]) -> None:
     """Refuse column names that are empty or occur twice."""
-    found = []
+    wrong = []
     twice = [name for name, times in Counter(names).items() if times > 1 and name.strip()]
     if twice:
-        found.append(f"column names must differ, but {_quoted(twice)} occurs more than once; rename one")
+        wrong.append(f"column names must differ, but {_quoted(twice)} occurs more than once; rename one")
     unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
-        found.append(
+        wrong.append(
             f"column {', '.join(map(str, unnamed))} of {len(names)} has no name; "
             "the first line names the columns: add a name, or drop the column"
         )
-    if found:
-        raise problems(where, found)
+    if wrong:
+        raise problems(where, wrong)
 
 
 def _unusable_cells(table: Table, name: str, cells: list[str]) -> list[str]:
     """Cells that no reader should pass on: too long, or not text."""
-    found = []
+    wrong = []
     if cells and max(map(len, cells)) > LONGEST_CELL:
         long = [row for row, cell in enumerate(cells) if len(cell) > LONGEST_CELL]
-        found.append(
+        wrong.append(
             f"{table.at(long)}: a cell of column {name!r} holds more than {LONGEST_CELL:,} characters; "
             "look for a quotation mark that is never closed"
         )
     whole = "".join(cells)
     if "\0" in whole:
         zero = [row for row, cell in enumerate(cells) if "\0" in cell]
-        found.append(f"{table.at(zero)}: column {name!r} contains a NUL character; is this a text file?")
+        wrong.append(f"{table.at(zero)}: column {name!r} contains a NUL character; is this a text file?")
     try:
         whole.encode()
     except UnicodeEncodeError:
         lone = [row for row, cell in enumerate(cells) if any("\ud800" <= letter <= "\udfff" for letter in cell)]
-        found.append(f"{table.at(lone)}: column {name!r} contains half of a surrogate pair, which is not text")
-    return found
+        wrong.append(f"{table.at(lone)}: column {name!r} contains half of a surrogate pair, which is not text")
+    return wrong
 
 
 def _quoted(names: Sequence[str]) -> str:

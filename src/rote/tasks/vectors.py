@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,12 +15,16 @@ from rote.errors import InputError, problems
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import digest
 from rote.tasks.origin import Origin
+from rote.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)
-class VectorTask:
+class VectorTask(Task):
     """`contexts` (examples x context x dim, or 1 x context x dim when all examples share one), `queries`
     (examples x dim), and either `labels` (examples) or `targets` (examples x outputs)."""
+
+    kind: ClassVar = "vectors"
+    reads: ClassVar = "vectors"
 
     contexts: np.ndarray
     queries: np.ndarray
@@ -31,22 +35,22 @@ class VectorTask:
     def __post_init__(self) -> None:
         contexts = np.ascontiguousarray(self.contexts, dtype=np.float64)
         queries = np.ascontiguousarray(self.queries, dtype=np.float64)
-        found = []
+        wrong = []
         if contexts.ndim != 3 or queries.ndim != 2 or contexts.shape[-1] != queries.shape[-1]:
-            found.append(f"contexts {contexts.shape} and queries {queries.shape} do not fit together")
+            wrong.append(f"contexts {contexts.shape} and queries {queries.shape} do not fit together")
         elif len(contexts) not in (1, len(queries)):
-            found.append(f"{len(contexts)} contexts for {len(queries)} queries; give one each, or one shared by all")
+            wrong.append(f"{len(contexts)} contexts for {len(queries)} queries; give one each, or one shared by all")
         if (self.labels is None) == (self.targets is None):
-            found.append("give either labels or targets")
+            wrong.append("give either labels or targets")
         for name, given in (("labels", self.labels), ("targets", self.targets)):
             if given is not None and len(given) != len(queries):
-                found.append(f"{len(queries)} examples but {len(given)} {name}")
+                wrong.append(f"{len(queries)} examples but {len(given)} {name}")
         if not np.all(np.isfinite(contexts)) or not np.all(np.isfinite(queries)):
-            found.append("contexts and queries must be finite")
+            wrong.append("contexts and queries must be finite")
         if not len(queries):
-            found.append("there are no examples")
-        if found:
-            raise problems("vector task", found)
+            wrong.append("there are no examples")
+        if wrong:
+            raise problems("vector task", wrong)
         object.__setattr__(self, "contexts", contexts)
         object.__setattr__(self, "queries", queries)
         if self.labels is not None:
@@ -113,13 +117,18 @@ class VectorTask:
         np.maximum.at(best, pairs[:, 0], counts)
         return float(best.sum()) / self.facts
 
+    def answers_to_recall(self) -> np.ndarray:
+        """The labels."""
+        if self.labels is None:
+            raise InputError("recall needs labels; this vector task has real targets: measure its error instead")
+        return self.labels
+
     @property
     def entropy_bits(self) -> float | None:
         """Bits in the labels; none for real-valued targets, whose bits depend on a precision nobody has chosen."""
         return None if self.labels is None else entropy_bits(np.bincount(self.labels)) * self.facts
 
-    @cached_property
-    def fingerprint(self) -> str:
+    def _fingerprint(self) -> str:
         """One digest per example, sorted: the order of examples does not count, that of vectors in a context does."""
         answers = self.labels if self.labels is not None else self.targets
         parts = [self.queries, np.asarray(answers, dtype=np.float64).reshape(self.facts, -1)]

@@ -66,6 +66,10 @@ class Vocabulary:
             raise InputError(other.unknown_message(sorted(unknown)))
         return places
 
+    def known_to(self, other: Vocabulary) -> np.ndarray:
+        """For each own id whether `other` has the same token."""
+        return np.array([token in other.index for token in self.tokens], dtype=bool)
+
     def unknown_message(self, unknown: Sequence[str]) -> str:
         from difflib import get_close_matches
 
@@ -76,7 +80,7 @@ class Vocabulary:
         return (
             f"unknown token{'s' if len(unknown) > 1 else ''} {shown}{more}: the model's vocabulary has "
             f"{len(self)} tokens and not {'these' if len(unknown) > 1 else 'this'}{hint}. "
-            "Check spelling and the way keys are read (--keys words or letters)"
+            "Check spelling and the way keys are read (`keys=words` or `keys=letters`)"
         )
 
 

@@ -1,7 +1,4 @@
-"""What theory promises: one file per paper, every result with its conditions checked.
-
-`rote.theory.sizes` and `rote.experiments.plan`, which invert the results for a task, are imported where they are used.
-"""
+"""What theory promises: every result in its paper's file, with its conditions and the smallest model it gives."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from rote.theory import bubeck2020 as bubeck2020
 from rote.theory import cabannes2024 as cabannes2024
 from rote.theory import dana2025 as dana2025
 from rote.theory import dana2025_distributions as dana2025_distributions
+from rote.theory import dana2025_encoders as dana2025_encoders
 from rote.theory import huben2023 as huben2023
 from rote.theory import kajitsuka2025 as kajitsuka2025
 from rote.theory import kim2023 as kim2023
@@ -23,12 +21,12 @@ from rote.theory import rote_counting as rote_counting
 from rote.theory import rote_rank as rote_rank
 from rote.theory import rote_readout as rote_readout
 from rote.theory import vardi2022 as vardi2022
-from rote.theory.bound import BOUNDS as BOUNDS
-from rote.theory.bound import RESULTS as RESULTS
 from rote.theory.bound import Bound as Bound
+from rote.theory.papers import PAPERS as PAPERS
+from rote.theory.result import RESULTS as RESULTS
 
 
 def bounds(spec: AttentionOnly) -> list[Bound]:
     """Every bound for this specification: those that apply first, largest first; then those that do not."""
-    found = [evaluate(spec) for evaluate in BOUNDS.values()]
-    return sorted(found, key=lambda item: (not item.applies, -(item.associations or 0), item.id))
+    every = [result.bound(spec) for result in RESULTS.values()]
+    return sorted(every, key=lambda bound: (not bound.applies, -(bound.associations or 0), bound.id))

@@ -1,20 +1,21 @@
-"""Allen-Zhu and Li 2024, "Physics of Language Models: Part 3.3, Knowledge Capacity Scaling Laws"."""
+"""Allen-Zhu and Li 2024: how many bits a trained language model holds per parameter."""
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound
-from rote.theory.rote_counting import measured_bits
+from rote.theory.bound import Value
+from rote.theory.measured_rates import facts_at, smallest_at
+from rote.theory.result import result
 
 BITS_PER_PARAMETER = 2.0
 
 
-@bound(
+@result(
     "allenzhu2024.two_bits",
     kind="estimate",
-    source="Allen-Zhu, Li 2024",
     statement="about 2 bits per parameter after 1000 exposures",
+    smallest=(smallest_at(BITS_PER_PARAMETER),),
 )
 def two_bits(spec: AttentionOnly) -> Value:
-    """Measured on trained GPT-2-like models."""
-    return measured_bits(spec, BITS_PER_PARAMETER)
+    """The rate was measured on trained GPT-2-like models."""
+    return facts_at(BITS_PER_PARAMETER, spec)

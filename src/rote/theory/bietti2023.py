@@ -1,16 +1,25 @@
-"""Bietti et al. 2023, "Birth of a Transformer: A Memory Viewpoint" (NeurIPS): outer products as memories."""
+"""Bietti et al. 2023: sums of outer products as memories."""
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Value
+from rote.theory.linear_memory_sizes import memory_of
+from rote.theory.result import result
+from rote.theory.smallest import SmallestModel
 
 
-@bound(
+def smallest_outer_product(shape: TaskShape) -> SmallestModel:
+    """A memory with d = T, so that the random vectors are nearly orthogonal."""
+    return memory_of(shape, shape.associations, "written as outer products")
+
+
+@result(
     "bietti2023.outer_product",
     kind="order",
-    source="Bietti et al. 2023",
     statement="T ~ d: W = sum_i u_g(i) e_i^T with random embeddings",
+    smallest=(smallest_outer_product,),
 )
 def outer_product(spec: AttentionOnly) -> Value:
     """A d x d matrix written as a sum of outer products is read without error while about d of them overlap."""

@@ -1,15 +1,15 @@
-"""Cabannes, Dohmatob and Bietti 2024, "Scaling Laws for Associative Memories" (ICLR)."""
+"""Cabannes, Dohmatob and Bietti 2024: how the error of a linear memory falls on heavy-tailed data."""
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound
+from rote.theory.bound import Value
+from rote.theory.result import result
 
 
-@bound(
+@result(
     "cabannes2024.scaling_law",
     kind="order",
-    source="Cabannes, Dohmatob, Bietti 2024",
     statement="T ~ d; on data with Zipf exponent a > 1 the error falls as d^(1 - a)",
 )
 def scaling_law(spec: AttentionOnly) -> Value:

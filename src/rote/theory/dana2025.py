@@ -1,70 +1,94 @@
-"""Dana, Pydi and Chevaleyre 2025, "Memorization in Attention-only Transformers" (AISTATS): associations.
+"""Dana, Pydi and Chevaleyre 2025: the associations that one attention layer stores.
 
-Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `heads` H, p = Hk + d. The results about
-distributions are in `dana2025_distributions`.
+Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `heads` H, p = Hk + d. What the paper says
+about sequence encoders is in `dana2025_encoders`, about distributions in `dana2025_distributions`.
 """
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound, contexts_up_to, not_one_layer
-from rote.theory.rote_rank import reach
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Refusal, Value
+from rote.theory.contexts import contexts_up_to
+from rote.theory.dana2025_conditions import broken_condition
+from rote.theory.dana2025_conditions import promised as promised
+from rote.theory.papers import PAPERS
+from rote.theory.phi import phi
+from rote.theory.result import result
+from rote.theory.sizes import COMFORTABLE_DIM, theorem1_spec, widest_head
+from rote.theory.smallest import SmallestModel
 
-PAPER = "Dana, Pydi, Chevaleyre 2025"
-
-
-def broken_condition(spec: AttentionOnly) -> str | None:
-    """The first condition under which p = Hk + d is the rank of the features and that does not hold.
-
-    Lemma 2 needs k <= N + S - 2 (the paper does not say so) and k <= d; the skip connection's d needs d <= N, since
-    x_S takes only N values. `rote.rank` counts what remains when one of these fails.
-    """
-    other = not_one_layer(spec)
-    if other:
-        return other
-    limit = reach(spec.vocab, spec.context)
-    if spec.head_dim > limit:
-        return (
-            f"Lemma 2 needs head_dim <= vocab + context - 2 = {limit}, given {spec.head_dim}: attention outputs span "
-            "no more dimensions than that; see rote.rank"
-        )
-    if spec.head_dim > spec.dim:
-        return (
-            f"needs head_dim <= dim = {spec.dim}, given {spec.head_dim}: a head adds no more dimensions than it "
-            "reads; see rote.rank"
-        )
-    if spec.dim > spec.vocab:
-        return (
-            f"needs dim <= vocab = {spec.vocab}, given {spec.dim}: the skip connection takes one value per last "
-            "token; see rote.rank"
-        )
-    return None
+MOST_CONTEXTS_ASKED = 10**12
+"""Beyond so many contexts the accuracy of p recalled associations is that of guessing, to any digit shown."""
 
 
-@bound("dana2025.theorem1", kind="lower", source=f"{PAPER}, Theorem 1", statement="T = Hk + d")
+def smallest_theorem1(shape: TaskShape) -> SmallestModel:
+    """The size that `rote build` picks: d = 20, safe in float32."""
+    return SmallestModel(
+        f"dim {COMFORTABLE_DIM} keeps the solve safe in float32; the size that rote build picks", theorem1_spec(shape)
+    )
+
+
+@result("dana2025.theorem1", where="Theorem 1", kind="lower", statement="T = Hk + d", smallest=(smallest_theorem1,))
 def theorem1(spec: AttentionOnly) -> Value | Refusal:
     """One layer stores p = Hk + d associations with d(S + 2N + 4kH) parameters."""
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, spec.parameters())
-    return Value(spec.promised, spec.parameters(), f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}")
+    return Value(promised(spec), spec.parameters(), f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}")
 
 
-@bound("dana2025.remark2", kind="lower", source=f"{PAPER}, Remark 2", statement="T = Hk + d with W_Q W_K of rank 1")
+def smallest_remark2(shape: TaskShape) -> SmallestModel:
+    """One query and one key vector per head: d(S + 2N + 2(k + 1)H)."""
+    return SmallestModel(f"rank-one queries and keys at dim {COMFORTABLE_DIM}", theorem1_spec(shape, query_key_rank=1))
+
+
+def smallest_remark2_flat(shape: TaskShape) -> SmallestModel:
+    """Remark 2 at d = 2."""
+    return SmallestModel(
+        "rank-one queries and keys at dim 2, the smallest by formula; in float32 it depends on the draw",
+        _flattest(shape, 1),
+    )
+
+
+def _flattest(shape: TaskShape, query_key_rank: int | None) -> AttentionOnly:
+    """The fewest parameters at d = 2, then the fewest heads."""
+    specs = [
+        theorem1_spec(shape, dim=2, head_dim=head_dim, query_key_rank=query_key_rank)
+        for head_dim in range(1, min(2, widest_head(shape)) + 1)
+    ]
+    return min(specs, key=lambda spec: (spec.parameters(), spec.heads))
+
+
+@result(
+    "dana2025.remark2",
+    where="Remark 2",
+    kind="lower",
+    statement="T = Hk + d with W_Q W_K of rank 1",
+    smallest=(smallest_remark2, smallest_remark2_flat),
+)
 def remark2(spec: AttentionOnly) -> Value | Refusal:
     """The same p associations when every W_Q^T W_K has rank one: d(S + 2N + 2(k + 1)H) parameters."""
     thin = spec.model_copy(update={"query_key_rank": 1})
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, thin.parameters())
-    return Value(spec.promised, thin.parameters(), "the same sizes with a query and a key vector per head")
+    return Value(promised(spec), thin.parameters(), "the same sizes with a query and a key vector per head")
 
 
-@bound(
+def smallest_corollary1(shape: TaskShape) -> SmallestModel:
+    """The smallest by the formula d(S + 2N + 4kH) with Hk + d >= T, which is at d = 2."""
+    return SmallestModel(
+        "dim 2 is the smallest by formula; in float32 it depends on the draw, float64 is safer", _flattest(shape, None)
+    )
+
+
+@result(
     "dana2025.corollary1",
+    where="Corollary 1",
     kind="lower",
-    source=f"{PAPER}, Corollary 1",
     statement="T = Hk + 2 at d = 2, in 2(S + 2N + 4(T - 2)) parameters, k <= 2",
+    smallest=(smallest_corollary1,),
 )
 def corollary1(spec: AttentionOnly) -> Value | Refusal:
     """Embedding dimension 2 suffices for associations. As Theorem 1 it needs k <= d, so k <= 2 here."""
@@ -75,17 +99,17 @@ def corollary1(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(f"with dim 2 and head_dim {flat.head_dim}: {broken}", flat.parameters())
     return Value(
-        flat.promised,
+        promised(flat),
         flat.parameters(),
         f"the same heads with dim 2 and head_dim {flat.head_dim}: {flat.heads} x {flat.head_dim} + 2; a head of "
         "dim 2 adds no more than 2, whatever its head_dim",
     )
 
 
-@bound(
+@result(
     "dana2025.corollary2",
+    where="Corollary 2",
     kind="lower",
-    source=f"{PAPER}, Corollary 2",
     statement="accuracy >= phi(Hk + d), phi(X) = 1/N + (1 - 1/N) X/T",
 )
 def corollary2(spec: AttentionOnly) -> Value | Refusal:
@@ -93,19 +117,20 @@ def corollary2(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, spec.parameters())
-    asked = contexts_up_to(10**12, spec)
-    if asked > 10**12:
+    asked = contexts_up_to(MOST_CONTEXTS_ASKED, spec)
+    if spec.vocab == 1:
+        accuracy = "1, there being one answer only"
+    elif asked > MOST_CONTEXTS_ASKED:
         accuracy = f"1/N = {1 / spec.vocab:.3g}, p being next to nothing of N^S contexts"
     else:
-        share = min(1.0, spec.promised / asked)
-        accuracy = f"phi(p) = {1 / spec.vocab + (1 - 1 / spec.vocab) * share:.4g} over all {asked} contexts"
-    return Value(spec.promised, spec.parameters(), f"accuracy at least {accuracy}")
+        accuracy = f"phi(p) = {phi(promised(spec), asked, spec.vocab):.4g} over all {asked} contexts"
+    return Value(promised(spec), spec.parameters(), f"accuracy at least {accuracy}")
 
 
-@bound(
+@result(
     "dana2025.previous",
+    where=f"quoting {PAPERS['mahdavi2024'].name}",
     kind="lower",
-    source=f"{PAPER}, quoting Mahdavi, Liao, Thrampoulidis 2024",
     statement="T = H(k - 1) + 1, S <= d",
 )
 def previous(spec: AttentionOnly) -> Value | Refusal:
@@ -121,19 +146,3 @@ def previous(spec: AttentionOnly) -> Value | Refusal:
         f"H (k - 1) + 1 = {spec.heads} x {spec.head_dim - 1} + 1; the theorem itself says H (min(n, k) - 1) + 1, see "
         "mahdavi2024.theorem1",
     )
-
-
-@bound(
-    "dana2025.proposition3",
-    kind="upper",
-    source=f"{PAPER}, Propositions 1 and 3",
-    statement="T = N^S: at d >= 2 the embedding dimension alone forbids nothing",
-)
-def proposition3(spec: AttentionOnly) -> Value | Refusal:
-    """A Transformer is a sequence encoder of rank d, and at d = 2 one of these answers any look-up table."""
-    if spec.dim < 2:
-        return Refusal("needs dim >= 2: at dim 1 only the two tokens at the ends of a line can be the maximum")
-    asked = contexts_up_to(2**63, spec)
-    if asked > 2**63:
-        return Value(None, None, f"all {spec.vocab}^{spec.context} contexts, more than can be written down")
-    return Value(asked, spec.dim * (spec.vocab + asked), "a sequence encoder with one row per context holds them all")

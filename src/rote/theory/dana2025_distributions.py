@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound
-from rote.theory.dana2025 import PAPER, broken_condition
+from rote.theory.bound import Refusal, Value
+from rote.theory.dana2025_conditions import broken_condition, promised
+from rote.theory.result import result
 
 
-@bound(
+@result(
     "dana2025.proposition2",
+    where="Propositions 1 and 2",
     kind="lower",
-    source=f"{PAPER}, Propositions 1 and 2",
     statement="some sequence encoder matches every distribution iff d >= N - 1",
 )
 def proposition2(spec: AttentionOnly) -> Value | Refusal:
@@ -24,15 +25,15 @@ def proposition2(spec: AttentionOnly) -> Value | Refusal:
     if spec.dim < spec.vocab - 1:
         return Refusal(
             f"needs dim >= vocab - 1 = {spec.vocab - 1}, given {spec.dim}: some next-token distributions are out of "
-            "reach of every Transformer of this dim; associations are not, see dana2025.proposition3"
+            "reach of every Transformer of this dim; associations are not, see dana2025.proposition1"
         )
     return Value(None, None, f"dim {spec.dim} >= vocab - 1: the embedding dimension forbids no next-token distribution")
 
 
-@bound(
+@result(
     "dana2025.theorem1_distributions",
+    where="Theorem 1 at epsilon = 0",
     kind="lower",
-    source=f"{PAPER}, Theorem 1 at epsilon = 0",
     statement="T = Hk + d contexts at the divergence of the best sequence encoder",
 )
 def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
@@ -41,13 +42,13 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(broken, spec.parameters())
     exact = "exactly" if spec.dim >= spec.vocab - 1 else "as closely as rank d allows"
-    return Value(spec.promised, spec.parameters(), f"distributions of {spec.promised} contexts are met {exact}")
+    return Value(promised(spec), spec.parameters(), f"distributions of {promised(spec)} contexts are met {exact}")
 
 
-@bound(
+@result(
     "dana2025.theorem2",
+    where="Theorem 2, with the sign of its entropy corrected",
     kind="upper",
-    source=f"{PAPER}, Theorem 2, with the sign of its entropy corrected",
     statement="KL <= E[(1 - pi(g|t)) log((N - 1)/(e^h - 1))] (1 + 2C)/(1 - 2C), C = sqrt(32 ln(N + 1)/d) < 1/2",
 )
 def theorem2(spec: AttentionOnly) -> Value | Refusal:

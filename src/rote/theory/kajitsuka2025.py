@@ -1,4 +1,4 @@
-"""Kajitsuka and Sato 2025, "On the Optimal Memorization Capacity of Transformers" (ICLR).
+"""Kajitsuka and Sato 2025: about sqrt T parameters, of as many bits each, memorize T sequences.
 
 A Transformer of width 14 with one uniform attention layer memorizes T sequences of n tokens with labels in [C] at
 depth about sqrt(T log T) + sqrt(T / log T) max(log R, log C): O~(d + sqrt T) parameters of O~(sqrt T) bits each.
@@ -12,10 +12,14 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, at_most_contexts, bound, largest
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Refusal, Value
+from rote.theory.contexts import at_most_contexts
+from rote.theory.largest import largest
+from rote.theory.result import result
 from rote.theory.rote_counting import FLOAT32_BITS
+from rote.theory.smallest import SmallestSize
 
-PAPER = "Kajitsuka, Sato 2025"
 WORD_LENGTH = "sqrt(T/log T) max(log R, log C)"
 
 
@@ -42,36 +46,87 @@ def short_words(associations: int, context: int, vocab: int) -> float:
     return associations * label_size(associations, context, vocab) / math.log(2) / FLOAT32_BITS
 
 
-@bound(
-    "kajitsuka2025.theorem4_1",
-    kind="order",
-    source=f"{PAPER}, Theorem 4.1",
-    statement=f"parameters ~ d + sqrt(T log T) + {WORD_LENGTH}, each of O~(sqrt T) bits",
-)
-def theorem4_1(spec: AttentionOnly) -> Value:
-    """Next-token prediction with O~(d + sqrt T) parameters, in words far longer than any float."""
+def smallest_theorem4_1(shape: TaskShape) -> SmallestSize:
+    """O~(sqrt T) parameters of O~(sqrt T) bits, a token being one number."""
+    T, S, N = shape.associations, shape.context, shape.vocab
+    return SmallestSize(
+        "few parameters of very many bits each; constants taken as one",
+        description=f"width 14, one uniform attention layer, depth ~ {math.ceil(depth(T, S, N))}",
+        parameters=math.ceil(1 + depth(T, S, N)),
+        bits_per_parameter=max(1.0, word_length(T, S, N) / math.log(2)),
+    )
+
+
+def _memorizer(spec: AttentionOnly, entrance: int, entrance_bits: float, network: str) -> Value:
+    """The sequences that a memorizer holds beside `entrance` parameters that give tokens their codes.
+
+    These take `entrance_bits` more than the words that follow.
+    """
     budget = spec.parameters()
 
     def needed(T: int) -> float:
-        return spec.dim + depth(T, spec.context, spec.vocab)
+        return entrance + depth(T, spec.context, spec.vocab)
 
     reached = largest(lambda T: needed(T) <= budget, budget**2)
     T = at_most_contexts(reached, spec)
     parameters = math.ceil(needed(T))
-    bits_each = math.log2(spec.dim) + word_length(T, spec.context, spec.vocab) / math.log(2)
+    bits_each = entrance_bits + word_length(T, spec.context, spec.vocab) / math.log(2)
     return Value(
         reached,
         parameters,
-        f"a width-14 network in at most the same {budget} parameters, constants taken as one; each takes about "
+        f"{network} in at most the same {budget} parameters, constants taken as one; each takes about "
         f"{bits_each:.3g} bits{'' if bits_each <= FLOAT32_BITS else ', more than any float has'}",
         bits=parameters * bits_each,
     )
 
 
-@bound(
-    "kajitsuka2025.theorem4_2",
+@result(
+    "kajitsuka2025.theorem4_1",
+    where="Theorem 4.1",
     kind="order",
-    source=f"{PAPER}, Theorem 4.2",
+    statement=f"parameters ~ d + sqrt(T log T) + {WORD_LENGTH}, each of O~(sqrt T) bits",
+    smallest=(smallest_theorem4_1,),
+)
+def theorem4_1(spec: AttentionOnly) -> Value:
+    """Next-token prediction takes O~(d + sqrt T) parameters, in words far longer than any float."""
+    return _memorizer(spec, spec.dim, math.log2(spec.dim), "a width-14 network")
+
+
+@result(
+    "kajitsuka2025.theoremD_1",
+    where="Remark 4.1 and Theorem D.1",
+    kind="order",
+    statement=f"deep sets: parameters ~ d + sqrt(T log T) + {WORD_LENGTH} with a plain sum in place of attention",
+)
+def theorem_d1(spec: AttentionOnly) -> Value:
+    """As Theorem 4.1: uniform attention does no more than add up the tokens' codes, and a sum does that too."""
+    return _memorizer(
+        spec, spec.dim, math.log2(spec.dim), "a width-14 network that adds up its tokens' codes without attention,"
+    )
+
+
+@result(
+    "kajitsuka2025.remarkE_1",
+    where="Remark 4.2 and appendix E",
+    kind="order",
+    statement=f"an embedding table: parameters ~ N + sqrt(T log T) + {WORD_LENGTH}, one number a token in place of F1",
+)
+def remark_e1(spec: AttentionOnly) -> Value | Refusal:
+    """As Theorem 4.1 without its first network F1: a table gives each of the N tokens its code."""
+    budget, least = spec.parameters(), spec.vocab + depth(1, spec.context, spec.vocab)
+    if least > budget:
+        return Refusal(
+            f"{budget} parameters do not reach a table of {spec.vocab} codes and the {math.ceil(least) - spec.vocab} "
+            "of a memorizer of one sequence",
+            budget,
+        )
+    return _memorizer(spec, spec.vocab, 0.0, "a table of codes and a width-14 network")
+
+
+@result(
+    "kajitsuka2025.theorem4_2",
+    where="Theorem 4.2",
+    kind="order",
     statement="an upper bound: T associations need Omega(sqrt T) parameters",
 )
 def theorem4_2(spec: AttentionOnly) -> Value:
@@ -82,10 +137,10 @@ def theorem4_2(spec: AttentionOnly) -> Value:
     )
 
 
-@bound(
+@result(
     "kajitsuka2025.corollary4_1",
+    where="Corollary 4.1",
     kind="order",
-    source=f"{PAPER}, Corollary 4.1",
     statement="parameters ~ d + sqrt(n T) for a label at every one of n positions",
 )
 def corollary4_1(spec: AttentionOnly) -> Value | Refusal:
@@ -97,10 +152,10 @@ def corollary4_1(spec: AttentionOnly) -> Value | Refusal:
     return Value(T, budget, "sequences with a label at every position, in the same parameters, without logarithms")
 
 
-@bound(
+@result(
     "kajitsuka2025.theorem4_3",
+    where="Theorem 4.3",
     kind="order",
-    source=f"{PAPER}, Theorem 4.3",
     statement="an upper bound: a label at each of n positions needs Omega(sqrt(nT/log(nT))) parameters with hardmax",
 )
 def theorem4_3(spec: AttentionOnly) -> Value:
@@ -114,11 +169,22 @@ def theorem4_3(spec: AttentionOnly) -> Value:
     return Value(T, budget, "no more sequences with a label at every position, for hardmax attention, up to a constant")
 
 
-@bound(
+def smallest_theorem_f1(shape: TaskShape) -> SmallestSize:
+    """O~(T / B) parameters of B = 32 bits each."""
+    return SmallestSize(
+        "as theorem4_1 with words of 32 bits; constants taken as one",
+        description="width 14, one uniform attention layer, many short words",
+        parameters=math.ceil(1 + short_words(shape.associations, shape.context, shape.vocab)),
+        bits_per_parameter=float(FLOAT32_BITS),
+    )
+
+
+@result(
     "kajitsuka2025.theoremF_1",
+    where="Theorem F.1",
     kind="order",
-    source=f"{PAPER}, Theorem F.1",
     statement="parameters ~ d + T max(log R, log C)/B with B bits each, B <= sqrt T; here B = 32",
+    smallest=(smallest_theorem_f1,),
 )
 def theorem_f1(spec: AttentionOnly) -> Value:
     """Limited precision: B bits a parameter give O~(T / B) parameters, so the bits stay of order T."""

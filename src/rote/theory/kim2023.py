@@ -1,17 +1,18 @@
-"""Kim, Kim and Mozafari 2023, "Provable Memorization Capacity of Transformers" (ICLR)."""
+"""Kim, Kim and Mozafari 2023: deep Transformers with MLPs that label every position of a sequence."""
 
 from __future__ import annotations
 
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound, largest
+from rote.theory.bound import Refusal, Value
+from rote.theory.largest import largest
+from rote.theory.result import result
 
 
-@bound(
+@result(
     "kim2023.sequences",
     kind="order",
-    source="Kim, Kim, Mozafari 2023",
     statement="parameters ~ d + n + sqrt(nT log(nT)) for a label at every one of n positions, 2n attention layers",
 )
 def sequences(spec: AttentionOnly) -> Value | Refusal:

@@ -1,4 +1,4 @@
-"""Madden, Fox and Thrampoulidis 2025, "Next-token prediction capacity: general upper bounds and a lower bound".
+"""Madden, Fox and Thrampoulidis 2025: how many contexts an MLP behind random attention can predict after.
 
 Random attention makes the contexts' features distinct; the output weights of m MLP neurons, with an activation that is
 analytic and no polynomial, then solve m contexts.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
-from rote.theory.bound import Refusal, Value, bound, not_one_layer
-
-PAPER = "Madden, Fox, Thrampoulidis 2025"
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Refusal, Value
+from rote.theory.one_layer import not_one_layer
+from rote.theory.result import result
+from rote.theory.sizes import COMFORTABLE_DIM, widest_head
+from rote.theory.smallest import SmallestModel
 
 
 def matched(spec: AttentionOnly) -> MlpTransformer | None:
@@ -25,17 +28,44 @@ def matched(spec: AttentionOnly) -> MlpTransformer | None:
     return bare.model_copy(update={"width": neurons}) if neurons > 0 else None
 
 
-@bound(
+def smallest_comfortable(shape: TaskShape) -> SmallestModel:
+    """One attention head that tells contexts apart, and one MLP neuron per fact, with an analytic activation."""
+    return SmallestModel(
+        f"one MLP neuron per fact at dim {COMFORTABLE_DIM}", _one_neuron_per_fact(shape, COMFORTABLE_DIM)
+    )
+
+
+def smallest_flat(shape: TaskShape) -> SmallestModel:
+    """The same at d = 2, the smallest by formula."""
+    return SmallestModel(
+        "one MLP neuron per fact at dim 2, the smallest by formula; expect to need more than float32",
+        _one_neuron_per_fact(shape, 2),
+    )
+
+
+def _one_neuron_per_fact(shape: TaskShape, dim: int) -> MlpTransformer:
+    return MlpTransformer(
+        vocab=shape.vocab,
+        context=shape.context,
+        dim=dim,
+        head_dim=min(dim, widest_head(shape)),
+        heads=1,
+        width=shape.associations,
+    )
+
+
+@result(
     "madden2025.lower",
+    where="lower bound",
     kind="lower",
-    source=f"{PAPER}, lower bound",
     statement="T >= m with m MLP neurons (analytic activation, such as GELU) after one attention layer",
+    smallest=(smallest_comfortable, smallest_flat),
 )
 def lower(spec: AttentionOnly) -> Value | Refusal:
     """As many contexts as neurons, by one linear solve for the MLP's output matrix."""
-    other = not_one_layer(spec)
-    if other:
-        return Refusal(other)
+    broken = not_one_layer(spec)
+    if broken:
+        return Refusal(broken)
     if spec.dim < 2:
         return Refusal("needs dim >= 2, so that any answer can be the maximum")
     model = matched(spec)
@@ -48,10 +78,10 @@ def lower(spec: AttentionOnly) -> Value | Refusal:
     )
 
 
-@bound(
+@result(
     "madden2025.upper",
+    where="upper bound",
     kind="upper",
-    source=f"{PAPER}, upper bound",
     statement="T <= P/(N - 1) contexts, if any next-token distributions are to be met",
 )
 def upper(spec: AttentionOnly) -> Refusal:

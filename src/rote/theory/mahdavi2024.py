@@ -1,16 +1,20 @@
-"""Mahdavi, Liao and Thrampoulidis 2024, "Memorization Capacity of Multi-Head Attention in Transformers" (ICLR).
+"""Mahdavi, Liao and Thrampoulidis 2024: what multi-head attention with a separate query memorizes.
 
-Setting: T examples, each a context matrix (n x d), a query (d) and a target; one attention layer, no skip connection,
-no MLP. Notation: n is `context`, d `dim`, k `head_dim`, H `heads`.
+The setting is T examples, each a context matrix (n x d), a query (d) and a target; one attention layer without a skip
+connection or an MLP. Notation: n is `context`, d `dim`, k `head_dim`, H `heads`.
 """
 
 from __future__ import annotations
 
+from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.query_attention import QueryAttention
-from rote.theory.bound import Refusal, Value, bound, not_one_layer
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Refusal, Value
+from rote.theory.one_layer import not_one_layer
+from rote.theory.result import result
+from rote.theory.smallest import SmallestModel
 
-PAPER = "Mahdavi, Liao, Thrampoulidis 2024"
 MATCHED = "for query attention with n = context and one real target, on vectors in general position"
 
 
@@ -24,18 +28,35 @@ def matched(spec: AttentionOnly) -> QueryAttention:
     )
 
 
-@bound(
+def smallest_theorem1(shape: TaskShape) -> SmallestModel:
+    """H(min(n, k) - 1) + 1 >= T with k = n = S and d = S + 1, if the queries allow it at all."""
+    if shape.associations > shape.last_tokens:
+        raise InputError(
+            f"Assumption 1 wants independent queries, and {shape.associations} facts share {shape.last_tokens} last "
+            "tokens; the theorem is about vectors, as in images"
+        )
+    heads = max(1, -(-(shape.associations - 1) // (shape.context - 1))) if shape.context > 1 else 1
+    if heads * (shape.context - 1) + 1 < shape.associations:
+        raise InputError("with contexts of one token every head is constant")
+    return SmallestModel(
+        "query attention, the last token as query, one real target",
+        QueryAttention(context=shape.context, dim=shape.context + 1, head_dim=shape.context, heads=heads, outputs=1),
+    )
+
+
+@result(
     "mahdavi2024.theorem1",
+    where="Theorem 1",
     kind="lower",
-    source=f"{PAPER}, Theorem 1",
     statement="T = H(min(n, k) - 1) + 1, n = S < d, every n queries independent, contexts of rank n",
+    smallest=(smallest_theorem1,),
 )
 def theorem1(spec: AttentionOnly) -> Value | Refusal:
     """Linear in H, growing with the context, and no better for k > n. Parameters Theta(H d (k + d_v))."""
     model = matched(spec)
-    other = not_one_layer(spec) or _too_long(spec)
-    if other:
-        return Refusal(other, model.parameters())
+    broken = not_one_layer(spec) or _too_long(spec)
+    if broken:
+        return Refusal(broken, model.parameters())
     width = min(spec.context, spec.head_dim, spec.dim)
     return Value(
         spec.heads * (width - 1) + 1,

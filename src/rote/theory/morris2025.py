@@ -1,20 +1,21 @@
-"""Morris et al. 2025, "How much do language models memorize?"."""
+"""Morris et al. 2025: how many bits of random strings a trained language model holds per parameter."""
 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound
-from rote.theory.rote_counting import measured_bits
+from rote.theory.bound import Value
+from rote.theory.measured_rates import facts_at, smallest_at
+from rote.theory.result import result
 
 BITS_PER_PARAMETER = 3.6
 
 
-@bound(
+@result(
     "morris2025.bits",
     kind="estimate",
-    source="Morris et al. 2025",
     statement="about 3.6 bits per parameter on random strings",
+    smallest=(smallest_at(BITS_PER_PARAMETER),),
 )
 def random_strings(spec: AttentionOnly) -> Value:
-    """Measured on trained GPT-like models."""
-    return measured_bits(spec, BITS_PER_PARAMETER)
+    """The rate was measured on trained GPT-like models."""
+    return facts_at(BITS_PER_PARAMETER, spec)

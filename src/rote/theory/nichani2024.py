@@ -1,6 +1,6 @@
-"""Nichani, Lee and Bietti 2024, "Understanding Factual Recall in Transformers via Associative Memories".
+"""Nichani, Lee and Bietti 2024: a trained d x d matrix stores d^2 associations up to logarithms.
 
-A trained d x d matrix stores d^2 associations up to logarithms; the constant is that of Giorlandino et al. 2026.
+The constant is that of Giorlandino et al. 2026.
 """
 
 from __future__ import annotations
@@ -8,7 +8,12 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound, largest
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Value
+from rote.theory.largest import largest
+from rote.theory.linear_memory_sizes import memory_of
+from rote.theory.result import result
+from rote.theory.smallest import SmallestModel
 
 
 def linear_capacity(dim: int) -> int:
@@ -16,11 +21,20 @@ def linear_capacity(dim: int) -> int:
     return largest(lambda T: 2 * T * math.log(T) <= dim**2, dim**2)
 
 
-@bound(
+def smallest_linear_memory(shape: TaskShape) -> SmallestModel:
+    """The smallest d with d^2 >= 2 T ln T."""
+    dim = max(1, math.isqrt(math.ceil(2 * shape.associations * math.log(shape.associations))))
+    while linear_capacity(dim) < shape.associations:
+        dim += 1
+    return memory_of(shape, dim, "trained")
+
+
+@result(
     "nichani2024.linear_memory",
+    where="with the constant of Giorlandino et al. 2026",
     kind="order",
-    source="Nichani, Lee, Bietti 2024; constant of Giorlandino et al. 2026",
     statement="T = d^2/(2 ln T) when W is trained",
+    smallest=(smallest_linear_memory,),
 )
 def linear_memory(spec: AttentionOnly) -> Value:
     """The d^2 numbers of W hold about d^2 associations when they are trained rather than written as outer products."""

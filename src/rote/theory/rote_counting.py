@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound
+from rote.theory.bound import Value
+from rote.theory.result import result
 
 FLOAT32_BITS = 32
 
@@ -15,10 +16,10 @@ def facts_in(bits: float, vocab: int) -> int:
     return int(bits / math.log2(vocab)) if vocab > 1 else 1
 
 
-@bound(
+@result(
     "rote.counting",
+    where="counting N^T tables of answers and 2^(32 P) settings of P float32 parameters",
     kind="upper",
-    source="counting: N^T tables of answers, 2^(32 P) settings of P float32 parameters",
     statement="T <= 32 P/log2 N in float32",
 )
 def counting(spec: AttentionOnly) -> Value:
@@ -31,14 +32,3 @@ def counting(spec: AttentionOnly) -> Value:
         f"{parameters} float32 parameters hold {bits:.0f} bits, a fact log2 {spec.vocab} of them",
         bits=bits,
     )
-
-
-def measured_bits(spec: AttentionOnly, bits_per_parameter: float) -> Value:
-    """Facts that a rate measured on trained language models allows: one of N answers counts as log2 N bits."""
-    parameters = spec.parameters()
-    bits = bits_per_parameter * parameters
-    reason = (
-        f"measured on trained language models with MLPs; {bits_per_parameter:g} x {parameters} bits at log2 "
-        f"{spec.vocab} bits a fact"
-    )
-    return Value(facts_in(bits, spec.vocab), parameters, reason, bits=bits)

@@ -16,7 +16,10 @@ can need more, narrower heads than their number alone.
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound, not_one_layer
+from rote.theory.bound import Refusal, Value
+from rote.theory.one_layer import not_one_layer
+from rote.theory.papers import PAPERS
+from rote.theory.result import result
 
 
 def reach(key_tokens: int, context: int, groups: int = 1) -> int:
@@ -44,17 +47,17 @@ def rank_of(spec: AttentionOnly) -> int:
     )
 
 
-@bound(
+@result(
     "rote.rank",
+    where=f"correcting Lemma 2 of {PAPERS['dana2025'].name}",
     kind="lower",
-    source="rote; corrects Lemma 2 of Dana, Pydi, Chevaleyre 2025",
     statement="T = min(d, N) + H min(k, d, N + S - 2)",
 )
 def rank(spec: AttentionOnly) -> Value | Refusal:
     """One layer stores as many associations as its features have rank: Theorem 1 of Dana et al. without its gap."""
-    other = not_one_layer(spec)
-    if other:
-        return Refusal(other, spec.parameters())
+    broken = not_one_layer(spec)
+    if broken:
+        return Refusal(broken, spec.parameters())
     per_head = min(spec.head_dim, spec.dim, reach(spec.vocab, spec.context))
     return Value(
         rank_of(spec),

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import math
 
+from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Refusal, Value, bound, not_one_layer
+from rote.tasks.shape import TaskShape
+from rote.theory.bound import Refusal, Value
+from rote.theory.one_layer import not_one_layer
+from rote.theory.readout_sizes import readout_spec
+from rote.theory.result import result
 from rote.theory.rote_rank import rank_of
+from rote.theory.smallest import SmallestModel
 
 SMALLEST_DIM = 5
 """Below it the rule was not seen to hold."""
+
+LARGEST_DIM = 32
+"""The rule was measured at dims 10 and 20; it is not stretched much beyond."""
 
 
 def readout_estimate(rank: int, dim: int, vocab: int) -> int:
@@ -21,21 +30,34 @@ def readout_estimate(rank: int, dim: int, vocab: int) -> int:
     return int(2 * dim * (rank + vocab) / math.log2(vocab))
 
 
-@bound(
+def smallest_readout(shape: TaskShape) -> SmallestModel:
+    """Fewest parameters over d = 5 .. 32 with k = d where the tokens allow, as `rote build` would choose heads."""
+    if shape.vocab < 2:
+        raise InputError("with one token there is only one answer")
+    specs = [readout_spec(shape, dim) for dim in range(SMALLEST_DIM, LARGEST_DIM + 1)]
+    return SmallestModel(
+        f"fewest parameters over dims {SMALLEST_DIM} to {LARGEST_DIM}; an estimate, so a fit may need "
+        "somewhat more heads",
+        min(specs, key=lambda spec: (spec.parameters(), spec.dim)),
+    )
+
+
+@result(
     "rote.readout",
+    where="a rule of thumb from measured capacities",
     kind="estimate",
-    source="rote; rule of thumb from measured capacities",
     statement="T ~ 2(dp + Nd)/log2 N, p the rank of the features, d >= 5",
+    smallest=(smallest_readout,),
 )
 def readout(spec: AttentionOnly) -> Value | Refusal:
     """What fixed random attention with a fitted W_O and W_U was seen to store."""
-    other = not_one_layer(spec)
-    if not other and spec.dim < SMALLEST_DIM:
-        other = f"the rule was measured for dim >= {SMALLEST_DIM}, given {spec.dim}"
-    if not other and spec.vocab < 2:
-        other = "with one token there is only one answer"
-    if other:
-        return Refusal(other, spec.parameters())
+    broken = not_one_layer(spec)
+    if not broken and spec.dim < SMALLEST_DIM:
+        broken = f"the rule was measured for dim >= {SMALLEST_DIM}, given {spec.dim}"
+    if not broken and spec.vocab < 2:
+        broken = "with one token there is only one answer"
+    if broken:
+        return Refusal(broken, spec.parameters())
     p = rank_of(spec)
     return Value(
         readout_estimate(p, spec.dim, spec.vocab),

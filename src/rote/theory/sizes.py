@@ -9,6 +9,7 @@ from __future__ import annotations
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
+from rote.theory.dana2025_conditions import promised
 from rote.theory.rote_rank import feature_rank, reach
 
 COMFORTABLE_DIM = 20
@@ -111,8 +112,8 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
     rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
     needed = fewest_heads(shape, spec.dim, spec.head_dim)
     reached = "tokens + context - 2" if shape.groups == 1 else f"tokens + context - {shape.groups + 1}"
-    promise = f"Theorem 1 promises H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {spec.promised}"
-    if spec.promised >= shape.associations:
+    promise = f"Theorem 1 promises H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {promised(spec)}"
+    if promised(spec) >= shape.associations:
         promise += (
             f", but that needs head_dim <= {reached} and dim <= last tokens "
             f"(here {limit} and {shape.last_tokens}); its features"
@@ -123,20 +124,5 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
         f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
         f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
-        f"Give at least {needed} heads at this dim and head_dim, or leave --heads out"
-    )
-
-
-def huben_spec(shape: TaskShape, dim: int | None = None, heads: int | None = None) -> AttentionOnly:
-    """Two layers of one-dimensional heads, of which the second layer's are neurons: one for each fact.
-
-    The stream holds content and what the first layer gathered, 20 dimensions of each, and two flags.
-    """
-    return AttentionOnly(
-        vocab=shape.vocab,
-        context=shape.context,
-        dim=dim or 2 * COMFORTABLE_DIM + 2,
-        head_dim=1,
-        heads=heads or shape.associations,
-        layers=2,
+        f"Give at least {needed} heads at this dim and head_dim, or leave heads out"
     )

@@ -1,6 +1,6 @@
-"""Vardi, Yehudai and Shamir 2022, "On the Optimal Memorization Power of ReLU Neural Networks" (ICLR).
+"""Vardi, Yehudai and Shamir 2022: the memorization power of deep ReLU networks.
 
-The one-dimensional memorizer behind `kajitsuka2025`, as a ReLU network on separated points instead of sequences.
+Their memorizer is the one behind `kajitsuka2025`, as a ReLU network on separated points instead of sequences.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value, bound, largest
+from rote.theory.bound import Value
+from rote.theory.largest import largest
+from rote.theory.result import result
 
 
-@bound(
+@result(
     "vardi2022.theorem3_1",
+    where="Theorem 3.1",
     kind="order",
-    source="Vardi, Yehudai, Shamir 2022",
     statement="a deep ReLU network stores T separated points with ~ d + sqrt(T log T) parameters",
 )
 def theorem3_1(spec: AttentionOnly) -> Value:

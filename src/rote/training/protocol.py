@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, problems, validation_problems
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.spec import Count, Spec
@@ -158,5 +158,5 @@ def _protocol(values: dict[str, Any]) -> Protocol:
     try:
         return Protocol(**values)
     except ValidationError as error:
-        found = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
-        raise problems(f"protocol {values['name']}", found) from None
+        wrong = validation_problems(error.errors(), Protocol.model_fields)
+        raise problems(f"protocol {values['name']}", wrong) from None

@@ -8,13 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rote.models.budget import FIT_FLOATS, rows_within
 from rote.training.initial import Trainable
 from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import TrainingProblem
 from rote.training.stacked import attention_of, grid_logits, stacked_logits
-
-ROWS_AT_ONCE = 2**22
-"""Logits held at once while a large task is evaluated or its gradient summed."""
 
 
 class TorchObjective:
@@ -107,7 +105,7 @@ class TorchObjective:
         parameters = self._put(flat).to(self._dtype)
         weights = self.unstacked(parameters)
         models = len(flat)
-        step = max(1, ROWS_AT_ONCE // (models * self.problem.vocab))
+        step = rows_within(FIT_FLOATS, models * self.problem.vocab)
         found = []
         for start in range(0, len(self.problem), step):
             rows = torch.arange(start, min(start + step, len(self.problem)), device=self._device)

@@ -10,7 +10,7 @@ from torch import Tensor
 from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
-from rote.tasks import Task, VectorTask
+from rote.tasks import Task, require_tokens
 from rote.training.protocol import Protocol, protocol_named
 from rote.training.result import Trained
 from rote.training.trials import EngineName, Trial, run_trials
@@ -39,8 +39,7 @@ def train(
     chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise InputError(f"seeds: {seeds!r} asks for no model")
-    if isinstance(task, VectorTask):
-        raise InputError("training takes associations or distributions over tokens, not vectors")
+    task = require_tokens(task, "training takes associations or distributions over tokens")
     if isinstance(protocol, str):
         protocol = protocol_named(protocol, spec, task.facts, **changes)
     else:

@@ -1,6 +1,7 @@
 """One block of the gated arrowhead: a group's facts, its gated heads, and the factors of its features.
 
-P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest are left to the border.
+P F = [L_1; L_2] U by partial pivoting: the pivot rows are eliminated, the rest are left to the border, the smaller
+system that all blocks share (see `arrowhead`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
-from rote.constructions.parts.random_attention.draw import Heads, ScoreSize
+from rote.constructions.parts.random_attention.draw import Heads
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.constructions.parts.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
 USUAL_ROWS = 500
+"""Facts of a block for which the limits below were set."""
 
 
 def block_gate(rows: int) -> float:
@@ -92,7 +95,7 @@ def draw_block(
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
         block = _factorise(rows, heads, features, generator)
-        best = min(best, block, key=lambda one: one.condition)
+        best = min(best, block, key=lambda drawn: drawn.condition)
         if best.condition < block_gate(len(rows)):
             break
     return best
@@ -107,8 +110,8 @@ def _factorise(
     with blas_threads(len(rows)):
         lu, swaps, singular = getrf(packed, overwrite_a=True)
     order = np.arange(len(rows))
-    for place, other in enumerate(swaps):
-        order[[place, other]] = order[[other, place]]
+    for row, other in enumerate(swaps):
+        order[[row, other]] = order[[other, row]]
     count = features.shape[1]
     square, below = np.asfortranarray(lu[:count]), np.asfortranarray(lu[count:])
     condition = float("inf")

@@ -7,8 +7,8 @@ block-diagonal but for the skip connection and a few generic heads, which every 
     [      ...        ... ] [...] = [...]        F_j: n_j facts x w h_j features, w h_j < n_j.
     [           F_J   G_J ] [B_g]   [E_J]
 
-Eliminating each block leaves n_j - w h_j rows of G_j; together they form the border system for B_g, as square as the
-whole. An ill-conditioned border means another draw.
+Eliminating each block leaves n_j - w h_j rows of G_j. Together these rows form the border, the system for B_g that all
+blocks share, as square as the whole. An ill-conditioned border means another draw.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from rote.constructions.dana2025.arrow_block import Block, draw_block
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, group_last_tokens
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
-from rote.constructions.parts.random_attention.draw import Heads, ScoreSize
+from rote.constructions.parts.random_attention.draw import Heads
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.random_attention.skip_gauge import SkipBasis
 from rote.constructions.parts.solvers.zero_slack import refine, solver, usable_columns
 from rote.models.attention_only import AttentionOnly
@@ -32,7 +33,9 @@ from rote.progress import Progress
 from rote.tasks import AssociationTask
 
 BORDER_GATE = 1e7
+"""Condition number of the border above which float32 factors leave nothing to refine: 1/eps is 8e6."""
 BORDER_DRAWS = 4
+"""Draws of the generic heads before all blocks are drawn again."""
 
 
 def block_target(facts: int, width: int) -> int:
@@ -44,8 +47,8 @@ def arrowhead_refusal(task: AssociationTask, spec: AttentionOnly) -> str | None:
     """Why these facts and sizes do not suit the arrowhead; None when they do."""
     if spec.rank < 2:
         return "a gate needs query-key matrices of rank two; leave rank_one out and give head_dim 2 or more"
-    place = torch.unique(torch.from_numpy(task.contexts[:, -1]), return_inverse=True)[1]
-    groups = group_last_tokens(place, block_target(task.facts, spec.head_dim))
+    last_place = torch.unique(torch.from_numpy(task.contexts[:, -1]), return_inverse=True)[1]
+    groups = group_last_tokens(last_place, block_target(task.facts, spec.head_dim))
     if len(groups.rows) < groups.gate_dim + 1:
         return f"its blocks are groups of last tokens, and there are only {len(groups.rows)} of them"
     if spec.dim < groups.gate_dim + 4:
@@ -67,8 +70,8 @@ def arrowhead_attempt(
     """Draw gated and generic heads, eliminate block by block, solve the border, fold the skip connection in."""
     clock = Clock()
     contexts = torch.from_numpy(task.contexts).long()
-    last, place = torch.unique(contexts[:, -1], return_inverse=True)
-    groups = group_last_tokens(place, block_target(task.facts, spec.head_dim))
+    last, last_place = torch.unique(contexts[:, -1], return_inverse=True)
+    groups = group_last_tokens(last_place, block_target(task.facts, spec.head_dim))
     embeddings, codes = draw_gated_embeddings(spec, groups, last, padding(task), dtype, generator)
     differences = Differences(embeddings, contexts)
     skip = SkipBasis(differences.last_tokens)

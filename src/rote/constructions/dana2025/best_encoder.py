@@ -15,7 +15,7 @@ grow for as long as the iterations last.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,9 +25,8 @@ from torch import Tensor
 
 from rote.constructions.dana2025.encoder import Encoder, best_embedding, expected_divergence
 from rote.constructions.dana2025.least_squares import least_squares, weighted_least_squares
+from rote.constructions.dana2025.sequence_encoder import Algorithm
 from rote.progress import SILENT, Progress
-
-Algorithm = Literal["joint", "projected"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.dana2025.theorem1 import Theorem1Options, associations, score_sizes, store
+from rote.constructions.dana2025.theorem1 import Theorem1Options
 from rote.errors import InputError
 from rote.tasks import AssociationTask
 from rote.theory.sizes import theorem1_spec
@@ -24,21 +24,26 @@ class Corollary1Options(Theorem1Options):
     redraws: int = Field(default=40, ge=0)
 
 
-def build_corollary1(request: Request) -> Draft:
-    task, options = associations(request.task), request.options
+def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
+    """Theorem 1's solve in two dimensions, always dense: a gate takes more dimensions than there are."""
+    from rote.constructions.dana2025.zero_slack import store
+
+    task, options = request.task.majority(), request.options
     if request.dim not in (None, 2):
         raise InputError(f"dim: corollary 1 is about dim 2, not {request.dim}; use dana2025.theorem1")
     spec = theorem1_spec(task.shape, 2, request.head_dim, request.heads, 1 if options.rank_one else None)
-    return store(task, spec, request, score_sizes(options), "dense", "dana2025.corollary1")
+    return store(task, spec, request, "dense")
 
 
 register(
     Construction(
         id="dana2025.corollary1",
         summary="two dimensions, answers on a circle, any number of facts",
-        source="Dana, Pydi, Chevaleyre 2025, Corollary 1",
+        paper="dana2025",
+        passage="Corollary 1",
+        meets="dana2025.corollary1",
         tasks=(AssociationTask,),
-        build=build_corollary1,
+        build=build,
         options=Corollary1Options,
     )
 )

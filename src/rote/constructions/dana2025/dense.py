@@ -13,8 +13,9 @@ from torch import Tensor
 
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
-from rote.constructions.parts.random_attention.draw import Embeddings, Heads, ScoreSize, draw_embeddings, draw_heads
+from rote.constructions.parts.random_attention.draw import Embeddings, Heads, draw_embeddings, draw_heads
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.random_attention.skip_gauge import SkipBasis
 from rote.constructions.parts.solvers.zero_slack import refine, solver, usable_columns
 from rote.models.attention_only import AttentionOnly

@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.tasks import DistributionTask
-
-ROWS_OF_FLOATS = 2**23
-"""Numbers held at once by Newton's method: its Hessians take dim^2 of them for every context."""
+from rote.models.budget import SOLVE_FLOATS, rows_within
+from rote.models.model import Model, dtype_named
+from rote.models.sequence_encoder import SequenceEncoder
+from rote.tasks import AssociationTask, DistributionTask
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,18 @@ def _fill(matrix: Tensor, columns: int) -> Tensor:
     return torch.nn.functional.pad(matrix, (0, columns - matrix.shape[1]))[:, :columns].contiguous()
 
 
+def encoder_model(encoder: Encoder, task: AssociationTask | DistributionTask, dtype: str) -> Model:
+    """An encoder, one row per context of the task, as a model in the dtype that is saved."""
+    kind = dtype_named(dtype)
+    spec = SequenceEncoder(vocab=task.vocab, context=task.context, contexts=len(task.contexts), dim=encoder.dim)
+    weights = {
+        "encodings": encoder.embed.to(kind).contiguous(),
+        "unembed": encoder.unembed.to(kind).contiguous(),
+        "keys": torch.from_numpy(task.contexts).long(),
+    }
+    return Model(spec, weights, task.vocabulary)
+
+
 def truth_and_prior(
     task: DistributionTask,
 ) -> tuple[Float[Tensor, "contexts vocab"], Float[Tensor, " contexts"]]:
@@ -75,6 +87,15 @@ def expected_divergence(
     return float(prior @ row_divergences(truth, logits))
 
 
+def encoder_divergence(task: DistributionTask, encoder: Encoder) -> dict[str, float]:
+    """What an encoder reaches on a task in float64, beside what predicting uniform does."""
+    truth, prior = truth_and_prior(task)
+    return {
+        "divergence_float64": expected_divergence(truth, prior, encoder.logits),
+        "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
+    }
+
+
 def centred_log(truth: Float[Tensor, "contexts vocab"], floor: float) -> Float[Tensor, "contexts vocab"]:
     """log pi_t less its row's mean, which a softmax cannot see; probabilities below `floor` are raised to it."""
     logs = truth.clamp_min(floor).log()
@@ -92,7 +113,8 @@ def best_embedding(
     No row ends worse than it started, and none worse than E(t) = 0, which predicts the uniform distribution.
     """
     dim = unembed.shape[1]
-    step = max(1, ROWS_OF_FLOATS // (dim * dim + 4 * unembed.shape[0]))
+    # Hessians take dim^2 numbers for every context.
+    step = rows_within(SOLVE_FLOATS, dim * dim + 4 * unembed.shape[0])
     done = [
         _newton(unembed, truth[rows : rows + step], start[rows : rows + step], steps)
         for rows in range(0, len(truth), step)

@@ -27,10 +27,8 @@ from rote.constructions.dana2025.threshold_heads import (
 )
 from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.saturation import CLOSED
 from rote.models.attention_only import AttentionOnly
-
-CLOSED = 40.0
-"""A closed gate exceeds every score by this much: e^-40 of a feature is far below rounding."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +44,17 @@ class LastTokenGroups:
         return max(1, math.ceil(math.log2(max(2, len(self.rows))))) + 1
 
 
-def group_last_tokens(place: Integer[Tensor, " facts"], target: int) -> LastTokenGroups:
+def group_last_tokens(last_place: Integer[Tensor, " facts"], target: int) -> LastTokenGroups:
     """Common last tokens stand alone; rarer ones are gathered until a group has `target` facts."""
-    counts = torch.bincount(place)
+    counts = torch.bincount(last_place)
     group = torch.empty_like(counts)
-    number, held = -1, target
+    number, gathered = -1, target
     for token in counts.argsort(descending=True, stable=True).tolist():
-        if held >= target:
-            number, held = number + 1, 0
+        if gathered >= target:
+            number, gathered = number + 1, 0
         group[token] = number
-        held += int(counts[token])
-    of_row = group[place]
+        gathered += int(counts[token])
+    of_row = group[last_place]
     order = of_row.argsort(stable=True)
     rows = list(order.split(torch.bincount(of_row).tolist()))
     return LastTokenGroups(group, rows)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -22,9 +21,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence
-from rote.constructions.rote.fit import whiten
-
-Output = Literal["convex", "weighted", "paper", "joint"]
+from rote.constructions.parts.whitening import whiten
 
 CUTOFF = 1e-7
 """Directions of the weighted features below this share of the largest are left to zero; float64 carries no more."""
@@ -123,8 +120,8 @@ def _descend(
 
     parts = [begin.flatten(), unembed.flatten()] if fit_unembed else [begin.flatten()]
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-9}
-    found = minimize(objective, torch.cat(parts).numpy(), jac=True, method="L-BFGS-B", options=options)
-    B, W = unpack(found.x)
+    ended = minimize(objective, torch.cat(parts).numpy(), jac=True, method="L-BFGS-B", options=options)
+    B, W = unpack(ended.x)
     return white.back @ B, W.clone()
 
 

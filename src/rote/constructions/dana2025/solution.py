@@ -52,9 +52,9 @@ class Wanted:
 
     @classmethod
     def draw(cls, task: AssociationTask, dim: int, count: int, generator: torch.Generator) -> Wanted:
-        answers, place = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
+        answers, index = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
         codes = [answer_code(len(answers), dim, generator) for _ in range(count)]
-        return cls(answers, codes, torch.cat([targets(code, place, generator) for code in codes], 1))
+        return cls(answers, codes, torch.cat([targets(code, index, generator) for code in codes], 1))
 
     def columns(self, number: int) -> slice:
         """Columns of one code's right-hand side."""

@@ -8,43 +8,19 @@ W_O to the divergence over all contexts is convex and far better.
 
 from __future__ import annotations
 
-import time
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import numpy as np
-import torch
 from pydantic import Field
-from torch import Tensor
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.best_encoder import best_encoder
-from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.dana2025.output_fits import (
-    Output,
-    OutputProblem,
-    convex_output,
-    exact_output,
-    joint_output,
-    paper_bound,
-    paper_output,
-    weighted_output,
-)
-from rote.constructions.dana2025.sequence_encoder import DEFAULT_DIM, PAPER, distributions_of, positive_dim
-from rote.constructions.parts.random_attention.setting import Setting
-from rote.measure.divergence import divergence
+from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
 from rote.models.attention_only import AttentionOnly
-from rote.models.model import Model, dtype_named
 from rote.tasks import DistributionTask
+from rote.theory.dana2025 import promised
 from rote.theory.sizes import theorem1_spec, widest_head
 
-CLOSE = 1e-6
-"""Nats: a draw that comes this near to what float64 reached needs no other."""
-
-SHARPNESS = 1.6
-"""Scores of 1.6 sqrt(heads), within 2 and 30: sharp enough to keep heads apart, not so sharp that none looks back."""
-
-LARGEST_BOUND = 4000
-"""Contexts up to which the paper's bound is evaluated: it takes a singular value decomposition of the features."""
+Output = Literal["convex", "weighted", "paper", "joint"]
 
 
 class Theorem1DistributionOptions(Options):
@@ -72,10 +48,11 @@ def covering(prior: np.ndarray, epsilon: float) -> int:
     return min(len(prior), int(np.searchsorted(total, 1 - epsilon - 1e-12)) + 1)
 
 
-def distribution_spec(task: DistributionTask, request: Request) -> AttentionOnly:
+def distribution_spec(request: Request[DistributionTask, Theorem1DistributionOptions]) -> AttentionOnly:
     """Sizes: given heads are taken as they are; otherwise the fewest that meet T_eps contexts exactly."""
+    task = request.task
     default = max(min(DEFAULT_DIM, max(1, task.vocab - 1)), request.head_dim or 0)
-    dim = default if request.dim is None else positive_dim(request.dim)
+    dim = request.dim or default
     facts = covering(task.prior, request.options.epsilon)
     shape = task.shape.model_copy(update={"associations": facts})
     if request.heads is None:
@@ -84,86 +61,24 @@ def distribution_spec(task: DistributionTask, request: Request) -> AttentionOnly
     return AttentionOnly(vocab=task.vocab, context=task.context, dim=dim, head_dim=head_dim, heads=request.heads)
 
 
-def solve_output(problem: OutputProblem, output: Output, steps: int) -> tuple[Tensor, Tensor]:
-    """B and W for the way asked for."""
-    W = problem.encoder.unembed
-    if output == "paper":
-        return paper_output(problem), W
-    if output == "weighted":
-        return weighted_output(problem), W
-    convex = convex_output(problem, steps)
-    return joint_output(problem, convex, 2 * steps) if output == "joint" else (convex, W)
+def build(request: Request[DistributionTask, Theorem1DistributionOptions]) -> Draft:
+    """The best encoder, then W_O that meets it or comes near."""
+    from rote.constructions.dana2025.distribution_fit import fit_distribution
 
-
-def _build(request: Request) -> Draft:
-    task, options = distributions_of(request), request.options
-    spec = distribution_spec(task, request)
-    truth, prior = truth_and_prior(task)
-    began = time.perf_counter()
-    found = best_encoder(
-        truth, prior, spec.dim,
-        seed=request.seed, random_starts=options.random_starts, steps=options.encoder_steps, progress=request.progress,
-    )  # fmt: skip
-    encoder = found.encoder.balanced()
-    fitted_after = time.perf_counter() - began
-    generator = torch.Generator().manual_seed(request.seed)
-    best: tuple[float, Model, dict[str, Any]] | None = None
-    for draw in range(options.draws):
-        model, measured = _attempt(task, spec, encoder, request, generator)
-        reached = divergence(model, task).expected
-        if best is None or not reached >= best[0]:
-            best = (reached, model, {**measured, "draws": draw + 1})
-        if reached <= measured["divergence_float64"] + CLOSE:
-            break
-    _, model, measured = best  # pyright: ignore[reportGeneralTypeIssues] - there is at least one draw
-    told = {
-        "encoder_divergence": found.divergence,
-        "encoder_start": found.start,
-        "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
-        **measured,
-        "seconds": {"encoder": round(fitted_after, 3), "all": round(time.perf_counter() - began, 3)},
-    }
-    return Draft(model, "dana2025.theorem1_distributions", spec.promised, told)
-
-
-def _attempt(
-    task: DistributionTask, spec: AttentionOnly, encoder: Encoder, request: Request, generator: torch.Generator
-) -> tuple[Model, dict[str, Any]]:
-    options = request.options
-    score_std = options.score_std or min(30.0, max(2.0, SHARPNESS * spec.heads**0.5))
-    setting = Setting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
-    truth, prior = truth_and_prior(task)
-    problem = OutputProblem(setting.features, encoder, truth, prior)
-    contexts, columns = setting.features.shape
-    if columns >= contexts:
-        solved, unembed = exact_output(problem), encoder.unembed
-        measured: dict[str, Any] = {"output": "exact", "epsilon": 0.0}
-    else:
-        with request.progress.stage(f"fitting W_O to {contexts} contexts ({options.output})"):
-            solved, unembed = solve_output(problem, options.output, options.steps)
-        measured = {"output": options.output}
-        if contexts <= LARGEST_BOUND:
-            bound = paper_bound(problem)
-            measured |= {
-                "epsilon": bound.epsilon,
-                "bound_theorem1": bound.by_norm,
-                "bound_theorem3": bound.by_ranges,
-            }
-    measured |= {
-        "divergence_float64": problem.divergence(solved, unembed),
-        "skip_condition": float(torch.linalg.cond(setting.skip_map(solved))),
-        "score_std": score_std,
-    }
-    return setting.model(solved, unembed), measured
+    spec = distribution_spec(request)
+    model, measured = fit_distribution(request, spec)
+    return Draft(model, promised(spec), measured)
 
 
 register(
     Construction(
         id="dana2025.theorem1_distribution",
         summary="one attention layer at the divergence of the best sequence encoder; near it with fewer heads",
-        source=f"{PAPER}, Theorem 1; convex fit for eps > 0 by rote",
+        paper="dana2025",
+        passage="Theorem 1; convex fit for eps > 0 by rote",
+        meets="dana2025.theorem1_distributions",
         tasks=(DistributionTask,),
-        build=_build,
+        build=build,
         options=Theorem1DistributionOptions,
         exact=False,
     )

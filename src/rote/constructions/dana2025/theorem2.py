@@ -16,20 +16,11 @@ that bound says something only from N = 869 on. Choosing lambda(t) by direct min
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
-
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
-from rote.constructions.dana2025.sequence_encoder import PAPER, chosen_dim, distributions_of, encoder_model
+from rote.constructions.dana2025.encoder_sizes import chosen_dim
 from rote.tasks import DistributionTask
-
-LARGEST_SCORE = 60.0
-"""Where a row has no entropy lambda would be infinite; it stops where other tokens' odds are below e^-60."""
 
 
 class Theorem2Options(Options):
@@ -42,91 +33,20 @@ class Theorem2Options(Options):
     """lambda(t) that minimises the divergence, or the solution of equation (6)."""
 
 
-def printed_constant(vocab: int, dim: int) -> float:
-    """C = sqrt(32 ln(N + 1) / d), the Johnson-Lindenstrauss constant of Theorem 2."""
-    return math.sqrt(32 * math.log(vocab + 1) / dim)
+def build(request: Request[DistributionTask, Theorem2Options]) -> Draft:
+    """Random rows, then lambda(t) for every context."""
+    import torch
 
+    from rote.constructions.dana2025.encoder import encoder_divergence, encoder_model, truth_and_prior
+    from rote.constructions.dana2025.lookup_encoder import (
+        corrected_bound,
+        lookup_encoder,
+        measured_bound,
+        printed_constant,
+        random_rows,
+    )
 
-def random_rows(vocab: int, dim: int, kind: str, generator: torch.Generator) -> Float[Tensor, "vocab dim"]:
-    """Nearly orthogonal rows, orthonormal where the dimension allows it."""
-    rows = torch.randn(max(vocab, 1), dim, generator=generator, dtype=torch.float64)
-    if dim >= vocab:
-        return torch.linalg.qr(rows.T)[0].T.contiguous()
-    return rows / (rows.norm(dim=1, keepdim=True) if kind == "unit" else math.sqrt(dim))
-
-
-def lookup_encoder(
-    truth: Float[Tensor, "contexts vocab"],
-    answers: Int[Tensor, " contexts"],
-    rows: Float[Tensor, "vocab dim"],
-    scale: Literal["direct", "entropy"],
-) -> tuple[Encoder, Float[Tensor, " contexts"]]:
-    """E(t) = lambda(t) W_g(t), and lambda."""
-    gaps = _gaps(rows, answers)
-    entropy = -torch.special.xlogy(truth, truth).sum(1)
-    apart = gaps.scatter(1, answers[:, None], math.inf).min(1).values
-    # A row too near another's has no solution of (6), hence lambda = 0, which predicts uniform; the divergence, convex
-    # in lambda, has its minimum all the same.
-    otherwise = torch.zeros_like(apart) if scale == "entropy" else LARGEST_SCORE / gaps.abs().max(1).values
-    high = torch.where(apart > 0, LARGEST_SCORE / apart.clamp_min(1e-12), otherwise)
-    low = torch.zeros_like(high)
-    for _ in range(100):
-        middle = (low + high) / 2
-        # Both conditions fall as lambda grows: (6)'s right side, and minus the divergence's slope.
-        if scale == "entropy":
-            above = (-middle[:, None] * gaps).logsumexp(1) > entropy
-        else:
-            above = (((-middle[:, None] * gaps).softmax(1) - truth) * gaps).sum(1) > 0
-        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-    chosen = (low + high) / 2
-    return Encoder(rows, chosen[:, None] * rows[answers]), chosen
-
-
-def _gaps(rows: Tensor, answers: Tensor) -> Tensor:
-    own = rows[answers]
-    return (own * own).sum(1, keepdim=True) - own @ rows.T
-
-
-def entropy_term(
-    truth: Float[Tensor, "contexts vocab"], answers: Int[Tensor, " contexts"]
-) -> Float[Tensor, " contexts"]:
-    """q log((N - 1) / (e^h - 1)) for every context; 0 where nothing is left to other tokens."""
-    rest = 1 - truth.gather(1, answers[:, None])[:, 0]
-    entropy = -torch.special.xlogy(truth, truth).sum(1)
-    term = rest * (math.log(truth.shape[1] - 1) - entropy.expm1().log())
-    return torch.where(rest > 0, term, 0.0)
-
-
-def corrected_bound(
-    truth: Float[Tensor, "contexts vocab"],
-    prior: Float[Tensor, " contexts"],
-    answers: Int[Tensor, " contexts"],
-    constant: float,
-) -> float | None:
-    """Theorem 2 with its sign mended: E_t[...] (1 + 2C) / (1 - 2C), or nothing where C >= 1/2."""
-    if constant >= 0.5:
-        return None
-    return float(prior @ entropy_term(truth, answers)) * (1 + 2 * constant) / (1 - 2 * constant)
-
-
-def measured_bound(
-    truth: Float[Tensor, "contexts vocab"],
-    prior: Float[Tensor, " contexts"],
-    answers: Int[Tensor, " contexts"],
-    rows: Float[Tensor, "vocab dim"],
-) -> float | None:
-    """The same for the rows at hand, gap by gap instead of by C; nothing where a row comes too near another."""
-    others = torch.ones(len(answers), rows.shape[0], dtype=torch.bool).scatter_(1, answers[:, None], False)
-    gaps = _gaps(rows, answers)
-    nearest = gaps.where(others, math.inf).min(1).values
-    furthest = gaps.where(others, -math.inf).max(1).values
-    if not bool((nearest > 0).all()):
-        return None
-    return float(prior @ (entropy_term(truth, answers) * furthest / nearest))
-
-
-def _build(request: Request) -> Draft:
-    task, options, dim = distributions_of(request), request.options, chosen_dim(request)
+    task, options, dim = request.task, request.options, chosen_dim(request)
     truth, prior = truth_and_prior(task)
     answers = truth.argmax(1)
     generator = torch.Generator().manual_seed(request.seed)
@@ -135,23 +55,25 @@ def _build(request: Request) -> Draft:
     constant = printed_constant(task.vocab, dim)
     coherence = float((rows @ rows.T - torch.eye(task.vocab, dtype=rows.dtype)).abs().max())
     measured: dict[str, Any] = {
-        "divergence_float64": expected_divergence(truth, prior, encoder.logits),
-        "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
+        **encoder_divergence(task, encoder),
         "constant_printed": constant,
         "constant_measured": coherence,
         "bound_printed_constant": corrected_bound(truth, prior, answers, constant),
         "bound_measured": measured_bound(truth, prior, answers, rows),
     }
-    return Draft(encoder_model(encoder, task, request.dtype), None, None, measured)
+    return Draft(encoder_model(encoder, task, request.dtype), measured=measured)
 
 
 register(
     Construction(
         id="dana2025.theorem2",
         summary="a table for distributions that are nearly a look-up table: scaled, nearly orthogonal rows",
-        source=f"{PAPER}, Theorem 2 (corrected)",
+        paper="dana2025",
+        passage="Theorem 2 (corrected)",
+        meets="dana2025.theorem2",
+        sizes=("dim",),
         tasks=(DistributionTask,),
-        build=_build,
+        build=build,
         options=Theorem2Options,
         exact=False,
     )

@@ -21,10 +21,9 @@ from torch import Tensor
 
 from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.saturation import PAD_DEPTH
 from rote.models.attention_only import AttentionOnly
 
-PAD_DEPTH = 512.0
-"""Scores of padding lie this far below all others, out of reach of softmax for every score size in use."""
 PAD_VALUE = 2.0**-6
 """What heads that look at padding take of the coordinate it is deep in: its value is then not much above others'."""
 POOL = 2

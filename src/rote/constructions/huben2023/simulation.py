@@ -23,10 +23,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from rote.constructions.parts.saturation import UNSEEN
 from rote.errors import InputError, problems
 
-UNSEEN = 128.0
-"""Lead of the smallest score that is seen over the largest that is not: e^-128 is zero in float32, 1e-56 in float64."""
 RELU_DEFECT = 0.27846454276107374
 """Largest difference of ReLU and SiLU: max over a of a/(1 + e^a), where a - 1 = e^-a."""
 
@@ -42,16 +41,16 @@ class Mlp:
     """`silu` or `relu`."""
 
     def __post_init__(self) -> None:
-        found = []
+        refused = []
         if self.inner.shape != self.outer.T.shape or self.bias.shape != self.inner.shape[:1]:
-            found.append(
+            refused.append(
                 f"W_1 {tuple(self.inner.shape)}, b {tuple(self.bias.shape)} and W_2 {tuple(self.outer.shape)} do not "
                 "belong to one hidden layer that maps a space to itself"
             )
         if self.activation not in ("silu", "relu"):
-            found.append(f"activation {self.activation!r}: a head simulates silu exactly and relu closely, no others")
-        if found:
-            raise problems("MLP", found)
+            refused.append(f"activation {self.activation!r}: a head simulates silu exactly and relu closely, no others")
+        if refused:
+            raise problems("MLP", refused)
 
     def __call__(self, x: Float[Tensor, "*rows dim"]) -> Float[Tensor, "*rows dim"]:
         before = x @ self.inner.T + self.bias

@@ -38,8 +38,8 @@ class Codes:
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """Codes of token values, 0 for all that have none."""
-        place = np.minimum(np.searchsorted(self.tokens, values), len(self.tokens) - 1)
-        return np.where(self.tokens[place] == values, self.codes[place], 0)
+        index = np.minimum(np.searchsorted(self.tokens, values), len(self.tokens) - 1)
+        return np.where(self.tokens[index] == values, self.codes[index], 0)
 
 
 def sequence_codes(sequences: np.ndarray, seed: int = 0, progress: Progress = SILENT) -> Codes:
@@ -134,9 +134,9 @@ def _draw_codes(ranks: np.ndarray, tokens: int, seed: int, progress: Progress) -
             codes[token], reach = _draw(merged, holders, times, sums, reach, rng)
             sums[holders] += codes[token] * times
             stage.advance()
-    found = np.empty_like(sums)
-    found[order] = sums
-    return codes, found
+    in_order = np.empty_like(sums)
+    in_order[order] = sums
+    return codes, in_order
 
 
 def _merging_ranks(ranks: np.ndarray) -> np.ndarray:
@@ -150,10 +150,10 @@ def _merging_ranks(ranks: np.ndarray) -> np.ndarray:
 def _counts_by_rank(ranks: np.ndarray, tokens: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each rank the rows that hold it, and how often."""
     length = ranks.shape[1]
-    held = np.argsort(ranks.ravel(), kind="stable")
-    held = held[np.count_nonzero(ranks < 0) :]
+    cells = np.argsort(ranks.ravel(), kind="stable")
+    cells = cells[np.count_nonzero(ranks < 0) :]
     ends = np.cumsum(np.bincount(ranks[ranks >= 0], minlength=tokens))
-    return [np.unique(part // length, return_counts=True) for part in np.split(held, ends[:-1])]
+    return [np.unique(part // length, return_counts=True) for part in np.split(cells, ends[:-1])]
 
 
 def _merge(boundaries: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[tuple[int, int]]:
@@ -161,12 +161,12 @@ def _merge(boundaries: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list
 
     `starts` is right at the last row of each interval, `ends` at its first.
     """
-    found: dict[int, int] = {}
+    joined: dict[int, int] = {}
     for boundary in np.sort(boundaries):
         start, end = int(starts[boundary]), int(ends[boundary + 1])
         starts[end - 1], ends[start] = start, end
-        found[start] = end
-    return list(found.items())
+        joined[start] = end
+    return list(joined.items())
 
 
 def _draw(
@@ -183,10 +183,10 @@ def _draw(
     rows = np.concatenate([np.arange(start, end) for start, end in merged])
     interval = np.repeat(np.arange(len(merged)), [end - start for start, end in merged])
     count = np.zeros(len(rows), dtype=np.int64)
-    place = np.searchsorted(rows, holders)
-    inside = place < len(rows)
-    inside[inside] &= rows[place[inside]] == holders[inside]
-    count[place[inside]] = times[inside]
+    index = np.searchsorted(rows, holders)
+    inside = index < len(rows)
+    inside[inside] &= rows[index[inside]] == holders[inside]
+    count[index[inside]] = times[inside]
     base = interval << SUM_BITS | sums[rows]
     taken, moving = np.sort(base[count == 0]), count > 0
     base, count = base[moving], count[moving]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from rote.constructions.construction import Draft, Options, Request
+from rote.constructions.construction import Draft, Request
 from rote.constructions.kajitsuka2025 import real_tokens
 from rote.constructions.kajitsuka2025.accounting import account
 from rote.constructions.kajitsuka2025.codes import Codes
 from rote.constructions.kajitsuka2025.model import Entrance, floating_model, logit_bits
 from rote.constructions.kajitsuka2025.token_values import token_values
-from rote.constructions.kajitsuka2025.transformer import Facts, Mixing, Transformer, assemble, facts_codes
+from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, assemble, facts_codes
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong
 from rote.constructions.vardi2022.network import Builder
 from rote.errors import InputError
@@ -26,14 +27,7 @@ from rote.tasks.vocabulary import Vocabulary
 SMALLEST_FIRST = ("float32", "float64")
 """The dtypes tried when none is asked for (`auto`)."""
 
-
-class MemorizerOptions(Options):
-    """Settings of the memorizers."""
-
-    storage: Literal["auto", "faithful", "lean", "hashed"] = "auto"
-    """How F2 holds its labels; auto takes the fewest non-zero weights of lean and hashed."""
-    ordered: bool = True
-    """Whether positions enter the tokens of a fact table; otherwise a key is a multiset of tokens."""
+MemorizerRequest = Request[AssociationTask | VectorTask, MemorizerOptions]
 
 
 @dataclass(frozen=True)
@@ -50,20 +44,7 @@ class Prepared:
     measured: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What sets one result of the paper apart from Theorem 4.1."""
-
-    id: str
-    mixing: Mixing = "softmax"
-    table: bool = False
-    asked: bool = False
-    """Whether the last token asks for its label within the sequence of the others."""
-    bits: int | None = None
-    """Bits of every weight and value, where they are limited further than by the dtype."""
-
-
-def build_memorizer(request: Request, variant: Variant) -> Draft:
+def build_memorizer(request: MemorizerRequest, variant: Variant) -> Draft:
     """The smallest dtype that holds the words, or the one asked for; then the storage asked for, or the smallest."""
     dtypes = SMALLEST_FIRST if request.dtype == "auto" else (request.dtype,)
     prepared: Prepared | None = None
@@ -90,7 +71,7 @@ def _refuse_long_logits(labels: int, dtype: str) -> None:
         )
 
 
-def _build(request: Request, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
+def _build(request: MemorizerRequest, variant: Variant, prepared: Prepared, dtype: str) -> Draft:
     limit = min(MANTISSA_BITS[dtype], variant.bits or MANTISSA_BITS[dtype])
     transformer = _smallest(request, variant, prepared, limit)
     model = floating_model(
@@ -101,7 +82,7 @@ def _build(request: Request, variant: Variant, prepared: Prepared, dtype: str) -
         dtype,
         prepared.vocabulary,
     )
-    return Draft(model, variant.id, None, measured(transformer, prepared, model))
+    return Draft(model, measured=measured(transformer, prepared, model))
 
 
 def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict[str, Any]:
@@ -118,14 +99,14 @@ def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict
     }
 
 
-def _smallest(request: Request, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
+def _smallest(request: MemorizerRequest, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
     """The storage asked for; on `auto` whichever of lean and hashed fits and has fewer non-zero weights."""
     asked = request.options.storage
     storages: tuple[Storage, ...] = ("lean", "hashed") if asked == "auto" else (asked,)
-    found, refused = [], []
+    made, refused = [], []
     for storage in storages:
         try:
-            found.append(
+            made.append(
                 assemble(
                     prepared.facts,
                     storage,
@@ -139,18 +120,16 @@ def _smallest(request: Request, variant: Variant, prepared: Prepared, limit_bits
             )
         except WordsTooLong as error:
             refused.append(error)
-    if not found:
+    if not made:
         raise refused[0]
-    return min(found, key=lambda transformer: transformer.second.nonzeros)
+    return min(made, key=lambda transformer: transformer.second.nonzeros)
 
 
-def _prepared(request: Request, variant: Variant, dtype: str) -> Prepared:
+def _prepared(request: MemorizerRequest, variant: Variant, dtype: str) -> Prepared:
     task = request.task
     if isinstance(task, AssociationTask):
         return _from_associations(task, request.options.ordered, variant)
-    if isinstance(task, VectorTask):
-        return _from_vectors(task, variant, dtype, request.seed)
-    raise InputError(f"{variant.id} stores associations or labelled vectors, not a {type(task).__name__}")
+    return _from_vectors(task, variant, dtype, request.seed)
 
 
 def _from_associations(task: AssociationTask, ordered: bool, variant: Variant) -> Prepared:
@@ -171,11 +150,11 @@ def _from_vectors(task: VectorTask, variant: Variant, dtype: str, seed: int) -> 
         raise InputError(f"{variant.id}: an embedding table needs tokens from a vocabulary, not vectors")
     contexts, queries = task.inputs(slice(None))
     tokens = np.concatenate([contexts, queries[:, None]], 1).reshape(-1, task.dim)
-    vectors, place = np.unique(tokens, axis=0, return_inverse=True)
+    vectors, index = np.unique(tokens, axis=0, return_inverse=True)
     projection = real_tokens.project(vectors, MANTISSA_BITS[dtype], seed)
     values = real_tokens.whole_values(projection, vectors)
     facts = Facts(
-        values[place.reshape(task.facts, task.context + 1)],
+        values[index.reshape(task.facts, task.context + 1)],
         task.labels.astype(np.int64),
         task.context + (not variant.asked),
         variant.asked,

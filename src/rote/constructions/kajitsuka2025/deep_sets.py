@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
-from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
 from rote.tasks import AssociationTask, VectorTask
 
 ID = "kajitsuka2025.deep_sets"
 
 
-def build(request: Request) -> Draft:
+def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> Draft:
     """As Theorem 4.1, with codes added up: sums of whole numbers need no snap block, whatever the length."""
-    return build_memorizer(request, Variant(ID, mixing="sum"))
+    return build_variant(request, Variant(ID, mixing="sum"))
 
 
 register(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with a plain sum in place of attention",
-        source=f"{PAPER}, Remark 4.1 and Theorem D.1",
+        paper="kajitsuka2025",
+        passage="Remark 4.1 and Theorem D.1",
+        meets="kajitsuka2025.theoremD_1",
+        sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,
         options=MemorizerOptions,

@@ -1,25 +1,27 @@
-"""Remark 4.2 and Theorem E.1 (embedding layer): a table gives tokens their codes, in place of F1."""
+"""Remark 4.2 and appendix E (embedding layer): a table gives tokens their codes, in place of F1."""
 
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
-from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
 from rote.tasks import AssociationTask
 
 ID = "kajitsuka2025.embedding_table"
 
 
-def build(request: Request) -> Draft:
+def build(request: Request[AssociationTask, MemorizerOptions]) -> Draft:
     """As Theorem 4.1 without F1: one number a token (and position, where order counts) in place of its layers."""
-    return build_memorizer(request, Variant(ID, table=True))
+    return build_variant(request, Variant(ID, table=True))
 
 
 register(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with an embedding table in place of its first network",
-        source=f"{PAPER}, Remark 4.2 and Theorem E.1",
+        paper="kajitsuka2025",
+        passage="Remark 4.2 and appendix E",
+        meets="kajitsuka2025.remarkE_1",
+        sizes=(),
         tasks=(AssociationTask,),
         build=build,
         options=MemorizerOptions,

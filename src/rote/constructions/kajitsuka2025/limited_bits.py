@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
-from rote.constructions.kajitsuka2025.theorem4_1 import PAPER
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
 from rote.tasks import AssociationTask
 
 ID = "kajitsuka2025.limited_bits"
@@ -19,16 +18,19 @@ class LimitedBitsOptions(MemorizerOptions):
     """B: every weight, and every sum in a neuron, stays below 2^B. (Logits are outside the theorem, and of this.)"""
 
 
-def build(request: Request) -> Draft:
+def build(request: Request[AssociationTask, LimitedBitsOptions]) -> Draft:
     """As Theorem 4.1, with groups cut so short that their words fit B bits."""
-    return build_memorizer(request, Variant(ID, bits=request.options.bits))
+    return build_variant(request, Variant(ID, bits=request.options.bits))
 
 
 register(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with words of a given number of bits",
-        source=f"{PAPER}, Theorem F.1",
+        paper="kajitsuka2025",
+        passage="Theorem F.1",
+        meets="kajitsuka2025.theoremF_1",
+        sizes=(),
         tasks=(AssociationTask,),
         build=build,
         options=LimitedBitsOptions,

@@ -93,19 +93,19 @@ def _attention(transformer: Transformer, width: int, dtype: torch.dtype) -> dict
     value, output = torch.zeros(1, width, dtype=dtype), torch.zeros(width, 1, dtype=dtype)
     value[0, 0] = transformer.length if transformer.mixing == "softmax" else 1
     output[ATTENDED, 0] = 1
-    found = {"attention.value": value, "attention.output": output}
+    tensors = {"attention.value": value, "attention.output": output}
     if transformer.mixing == "softmax":
-        found |= {f"attention.{name}": torch.zeros(1, width, dtype=dtype) for name in ("query", "key")}
-    return found
+        tensors |= {f"attention.{name}": torch.zeros(1, width, dtype=dtype) for name in ("query", "key")}
+    return tensors
 
 
 def _word_bits(
     transformer: Transformer, facts: Facts, entrance: Entrance, first: Stack | None, second: Stack, labels: int
 ) -> int:
     """Bits of the largest sum of magnitudes anywhere in the model over these facts."""
-    values, place = np.unique(facts.attended, return_inverse=True)
+    values, index = np.unique(facts.attended, return_inverse=True)
     codes = transformer.codes.of(values)
-    ids = codes[place.reshape(facts.attended.shape)].sum(1)
+    ids = codes[index.reshape(facts.attended.shape)].sum(1)
     largest = max(int(values.max()), int(codes.max()) * transformer.length, int(ids.max()))
     if first is not None:
         entering = torch.from_numpy(values if entrance.values is None else entrance.values)

@@ -67,19 +67,19 @@ def separation(vectors: np.ndarray) -> Separation:
 def project(vectors: np.ndarray, mantissa_bits: int, seed: int = 0) -> Projection:
     """A projection under which distinct vectors have distinct floors, robustly in a dtype of so many bits."""
     rng = np.random.default_rng(seed)
-    found: list[Projection] = []
+    candidates: list[Projection] = []
     for _ in range(DIRECTIONS):
         direction = rng.standard_normal(vectors.shape[1])
         direction /= np.linalg.norm(direction)
         candidate = _scaled(direction, vectors, mantissa_bits)
         if candidate is not None:
-            found.append(candidate)
-    if not found:
+            candidates.append(candidate)
+    if not candidates:
         raise WordsTooLong(
             f"tokens: no projection tells {len(vectors)} vectors apart in {mantissa_bits} bits; "
             "use float64, or tokens that are farther apart"
         )
-    return min(found, key=lambda item: (item.bits + item.slope.bit_length(), item.bits))
+    return min(candidates, key=lambda candidate: (candidate.bits + candidate.slope.bit_length(), candidate.bits))
 
 
 def _scaled(direction: np.ndarray, vectors: np.ndarray, mantissa_bits: int) -> Projection | None:

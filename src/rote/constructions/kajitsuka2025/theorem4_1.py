@@ -7,23 +7,25 @@ arithmetic; a dtype bounds the words, and parameters then grow as N over their l
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.construct import MemorizerOptions, Variant, build_memorizer
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
 from rote.tasks import AssociationTask, VectorTask
 
 ID = "kajitsuka2025.theorem4_1"
-PAPER = "Kajitsuka, Sato 2025"
 
 
-def build(request: Request) -> Draft:
+def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> Draft:
     """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
-    return build_memorizer(request, Variant(ID))
+    return build_variant(request, Variant(ID))
 
 
 register(
     Construction(
         id=ID,
         summary="deep ReLU memorizer: sequence ids by uniform attention, labels from packed words",
-        source=f"{PAPER}, Theorem 4.1",
+        paper="kajitsuka2025",
+        passage="Theorem 4.1",
+        meets="kajitsuka2025.theorem4_1",
+        sizes=(),
         tasks=(AssociationTask, VectorTask),
         build=build,
         options=MemorizerOptions,

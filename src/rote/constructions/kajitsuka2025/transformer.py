@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from rote.constructions.kajitsuka2025.blocks import snap
 from rote.constructions.kajitsuka2025.codes import Codes, sequence_codes
+from rote.constructions.kajitsuka2025.variant import Mixing
 from rote.constructions.vardi2022.exact import evaluate, exact_values
 from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong, memorize
 from rote.constructions.vardi2022.network import Builder, Network
 from rote.errors import InputError
 from rote.progress import SILENT, Progress
-
-Mixing = Literal["softmax", "sum"]
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,13 @@ class Transformer:
 
     def ids(self, attended: np.ndarray) -> np.ndarray:
         """Ids by evaluating F1 exactly on every token value, then averaging in exact rationals."""
-        values, place = np.unique(attended, return_inverse=True)
+        values, index = np.unique(attended, return_inverse=True)
         if self.first is None:
             codes = exact_values(self.codes.of(values))
         else:
             codes = evaluate(self.first, {"x": exact_values(values)})["y"]
         # n times the average is the sum itself: rationals would be divided by n and multiplied by it.
-        return codes[place.reshape(attended.shape)].sum(1)
+        return codes[index.reshape(attended.shape)].sum(1)
 
     def labels(self, attended: np.ndarray) -> np.ndarray:
         """Labels by exact evaluation of the whole network."""
@@ -166,15 +164,15 @@ def _second(
 
 def _distinct(keys: np.ndarray, labels: np.ndarray) -> tuple[list[int], list[int]]:
     """Each key once; two labels for one key cannot be memorized."""
-    kept, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    found = labels[first]
-    if not np.array_equal(found[place], labels):
-        rows = np.flatnonzero(found[place] != labels)
+    kept, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    own = labels[first]
+    if not np.array_equal(own[index], labels):
+        rows = np.flatnonzero(own[index] != labels)
         raise InputError(
             f"facts: {len(rows)} have the tokens of another one but not its label (the first is row {rows[0]}); "
             "order counts only if positions enter the tokens (ordered)"
         )
-    return kept.tolist(), found.tolist()
+    return kept.tolist(), own.tolist()
 
 
 def _refuse_rounding(id_bits: int, length: int, limit_bits: int | None) -> None:

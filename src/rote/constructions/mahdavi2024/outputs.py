@@ -13,12 +13,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from rote.constructions.mahdavi2024.theorem1 import ID
 from rote.constructions.parts.random_attention.codes import answer_code
 from rote.errors import InputError
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask
-
-ID = "mahdavi2024.theorem1"
 
 
 def value_dim_for(task: VectorTask, asked: int | None) -> int:

@@ -11,10 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rote.constructions.parts.random_attention.draw import gaussian
+from rote.constructions.parts.saturation import ATTENDED
 from rote.errors import InputError
 
-PEAK = 30.0
-"""Lead of the attended token's score on the proof's route: e^-30 is below the rounding of every other number there."""
 DIRECTIONS = 64
 """Saturating directions tried per head; the one that saturates the weakest example most is kept."""
 
@@ -61,8 +60,8 @@ def proof_route(
         W_K^T W_Q = sum_s w_s f_s^T + lambda g v^T   (rank r)
 
     scores an own example by E_s w_s, which is at will since E_s has rank n, and any other one by lambda (v . e_t) E_t g
-    up to bounded terms: lambda is the smallest that puts PEAK between its two best tokens. Own examples attend to one
-    token each, so that nothing depends on small differences of scores.
+    up to bounded terms: lambda is the smallest that puts ATTENDED between its two best tokens. Own examples attend to
+    one token each, so that nothing depends on small differences of scores.
     """
     examples, dim = queries.shape
     own = min(contexts.shape[1], head_dim) - 1
@@ -112,14 +111,14 @@ def _at(contexts: Tensor, rows: Tensor) -> Tensor:
 
 
 def _own_examples(contexts: Tensor, queries: Tensor, mine: Tensor, tokens: Tensor, query: Tensor, key: Tensor) -> None:
-    """Each own example attends to its own token of `tokens`: w_s solves E_s w_s = PEAK there and 0 elsewhere."""
+    """Each own example attends to its own token of `tokens`: w_s solves E_s w_s = ATTENDED there and 0 elsewhere."""
     duals = torch.linalg.pinv(queries[mine])
     if not torch.allclose(queries[mine] @ duals, torch.eye(len(mine), dtype=torch.float64), atol=1e-6):
         raise InputError(
             f"route proof: {len(mine)} queries that one head should own are dependent, so they have no dual vectors; "
-            "the theorem's assumption 1 (Kruskal rank of the queries) fails. Use --route random"
+            "the theorem's assumption 1 (Kruskal rank of the queries) fails. Give route random"
         )
-    scores = PEAK * torch.nn.functional.one_hot(tokens, contexts.shape[1]).double()
+    scores = ATTENDED * torch.nn.functional.one_hot(tokens, contexts.shape[1]).double()
     inverses = torch.linalg.pinv(contexts if len(contexts) == 1 else contexts[mine])
     key[: len(mine)] = (inverses @ scores[:, :, None])[:, :, 0]
     query[: len(mine)] = duals.T
@@ -151,11 +150,11 @@ def _saturate(
     best = (tokens @ g * (queries[others] @ v)[:, None]).topk(2, dim=1).values
     bounded = torch.einsum("tnd,td->tn", tokens, (queries[others] @ query.T) @ key)
     spread = bounded.amax(1) - bounded.amin(1)
-    weight = float(((PEAK + spread) / (best[:, 0] - best[:, 1])).max())
+    weight = float(((ATTENDED + spread) / (best[:, 0] - best[:, 1])).max())
     if not weight < 1e12:
         raise InputError(
             f"route proof: saturating one head on other heads' examples takes scores of {weight:.1g}; two of their "
-            "tokens, or a query and the head's own queries, are too close to dependent. Use --route random"
+            "tokens, or a query and the head's own queries, are too close to dependent. Give route random"
         )
     query[-1], key[-1] = v * weight**0.5, g * weight**0.5
 

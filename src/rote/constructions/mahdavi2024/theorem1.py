@@ -1,38 +1,21 @@
 """Mahdavi, Liao and Thrampoulidis 2024 (ICLR), Theorem 1: one attention layer without skip or MLP memorizes
 T = H(min(n, k) - 1) + 1 examples, each a context of n vectors, a query and an output.
 
-Attention is fixed first (see `mahdavi2024_routes`); the heads' outputs z_1 .. z_H on all examples then form the rows of
+Attention is fixed first (see `routes`); the heads' outputs z_1 .. z_H on all examples then form the rows of
 a matrix of full rank, and one linear solve gives W_V with any outputs at all. W_O only places them and the readout is
 the identity, or a code per class. Notation: n is `context`, d `dim`, k `head_dim`, d_v `value_dim`, H `heads`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
-import numpy as np
-import torch
-from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
-from rote.constructions.mahdavi2024.outputs import value_dim_for, wanted_outputs
-from rote.constructions.mahdavi2024.routes import proof_route, random_route
-from rote.constructions.parts.solvers.least_norm import Factored, factor
-from rote.errors import CheckFailed, InputError, problems
-from rote.measure.streaming import WORKING_FLOATS
-from rote.models.forward.query_attention import mixtures
-from rote.models.model import Model, dtype_named
-from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask
 
 ID = "mahdavi2024.theorem1"
-GOOD_CONDITION = 1e5
-"""Below this no further draw is made: float32 keeps two digits, enough for labels, and float64 eleven. Real targets in
-float32 have no digit to spare and get the best of all draws."""
 
 
 class TheoremOptions(Options):
@@ -48,179 +31,20 @@ class TheoremOptions(Options):
     """d_v: dimensions of the class codes. A real target needs as many as it has independent outputs."""
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """The distinct examples of a task, in float64."""
-
-    contexts: Float[Tensor, "some context dim"]
-    queries: Float[Tensor, "examples dim"]
-    rows: np.ndarray
-    """Where in the task each of them stands."""
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-
-@dataclass(frozen=True, eq=False)
-class Attention:
-    """W_Q and W_K in the saved dtype, with their features factored."""
-
-    query: Float[Tensor, "heads head_dim dim"]
-    key: Float[Tensor, "heads head_dim dim"]
-    exact: Factored
-    """In float64, which shows the true rank."""
-    solvable: Factored
-    """As the saved dtype computes them, rounding and all: what the readout must work with."""
-    draws: int
-
-
-def build(request: Request) -> Draft:
+def build(request: Request[VectorTask, TheoremOptions]) -> Draft:
     """W_Q and W_K by one of two routes, then W_V by a linear solve."""
-    task, options = cast(VectorTask, request.task), request.options
-    examples = _distinct(task)
-    assumptions = measure_assumptions(
-        examples.contexts.numpy(), examples.queries.numpy(), np.random.default_rng(request.seed)
-    )
-    spec = _sizes(request, task, examples)
-    promised = spec.heads * (min(spec.context, spec.head_dim) - 1) + 1
-    if options.route == "proof" and not assumptions.hold:
-        raise InputError(
-            f"{ID}: route proof needs the theorem's assumptions, which these examples fail "
-            f"({assumptions.measured()}); use --route random"
-        )
-    dtype, generator = dtype_named(request.dtype), torch.Generator().manual_seed(request.seed)
-    with request.progress.stage("drawing attention", options.draws):
-        enough = GOOD_CONDITION if dtype == torch.float64 or task.labels is not None else 0.0
-        drawn = _attention(spec, examples, options, enough, dtype, generator)
-    wanted, readout = wanted_outputs(task, spec, generator)
-    value = drawn.solvable.solve(wanted[examples.rows]).view(spec.heads, spec.dim, -1).transpose(1, 2)
-    weights = {
-        "query": drawn.query,
-        "key": drawn.key,
-        "value": value.to(dtype).contiguous(),
-        "output": torch.eye(spec.dim, spec.value_dim, dtype=dtype).expand(spec.heads, -1, -1).contiguous(),
-        "readout": readout.to(dtype),
-    }
-    measured = {
-        "route": options.route,
-        "examples": len(examples),
-        "rank": drawn.exact.rank,
-        "rank_at_most": reach(examples.contexts.numpy()).rank(spec.heads),
-        "heads_times_dim": spec.heads * spec.dim,
-        "condition": drawn.exact.condition,
-        "draws": drawn.draws,
-        **assumptions.measured(),
-    }
-    return Draft(Model(spec, weights), ID, promised, measured)
+    from rote.constructions.mahdavi2024.attention import solve_values
 
-
-def _distinct(task: VectorTask) -> Examples:
-    """Equal examples are solved once; equal ones with different outputs cannot be told apart by any model."""
-    outputs = task.targets if task.labels is None else task.labels[:, None]
-    outputs = cast(np.ndarray, outputs)
-    inputs = task.queries
-    if len(task.contexts) > 1:
-        inputs = np.concatenate([task.contexts.reshape(task.facts, -1), inputs], 1)
-    _, first, place = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
-    twin = first[place.reshape(-1)]
-    differ = np.flatnonzero((outputs[twin] != outputs).any(1))
-    if len(differ):
-        raise InputError(
-            f"{ID}: examples {twin[differ[0]]} and {differ[0]} have the same context and query but different "
-            f"outputs ({len(differ)} such examples); no model can give both. Keep one of each"
-        )
-    rows = np.sort(first)
-    contexts = task.contexts if len(task.contexts) == 1 else task.contexts[rows]
-    return Examples(torch.from_numpy(contexts), torch.from_numpy(task.queries[rows]), rows)
-
-
-def _sizes(request: Request, task: VectorTask, examples: Examples) -> QueryAttention:
-    """The specification, with sizes chosen where they are absent; more examples than rank are refused here."""
-    options = request.options
-    found = []
-    if request.dim not in (None, task.dim):
-        found.append(f"dim {request.dim}: these examples' vectors have {task.dim} dimensions; leave dim out")
-    if task.context < 2:
-        found.append("context: with one token per context every head gives that token, whatever its weights")
-    if found:
-        raise problems(ID, found)
-    head_dim = request.head_dim or min(task.context, task.dim)
-    own = min(task.context, head_dim) - 1
-    possible = reach(examples.contexts.numpy())
-    if options.route == "proof":
-        heads = request.heads or max(1, -(-(len(examples) - 1) // max(1, own)))
-        most = heads * own + 1
-        why = f"the heads of the proof give outputs of rank H (min(n, k) - 1) + 1 = {heads} x {own} + 1 = {most}"
-    else:
-        heads = request.heads or possible.heads_for(len(examples))
-        most = possible.rank(heads)
-        why = f"the heads' outputs have rank at most {possible.words(heads)} on these contexts"
-    if len(examples) > most:
-        raise InputError(
-            f"{ID}: {len(examples)} examples, but {why}, so that outputs at will are possible for {most} only; "
-            "add heads, or store fewer examples"
-        )
-    return QueryAttention(
-        context=task.context, dim=task.dim, head_dim=head_dim, heads=heads,
-        value_dim=value_dim_for(task, options.value_dim), outputs=task.outputs,
-    )  # fmt: skip
-
-
-def _attention(
-    spec: QueryAttention,
-    examples: Examples,
-    options: TheoremOptions,
-    enough: float,
-    dtype: torch.dtype,
-    generator: torch.Generator,
-) -> Attention:
-    """The best-conditioned of a few draws, rounded to the saved dtype before features are computed from it.
-
-    Rank is judged on float64 features: the rounding of a float32 forward pass would hide a missing one.
-    """
-    best: tuple[Tensor, Tensor, Factored] | None = None
-    draws = 0
-    while best is None or (draws < options.draws and best[2].condition > enough):
-        draws += 1
-        if options.route == "proof":
-            heads = proof_route(examples.contexts, examples.queries, spec.heads, spec.head_dim, generator)
-        else:
-            heads = random_route(
-                examples.contexts, examples.queries, spec.heads, spec.head_dim, options.score_std, generator
-            )
-        query, key = (matrix.to(dtype) for matrix in heads)
-        exact = factor(_features(spec, query.double(), key.double(), examples))
-        if best is None or exact.condition < best[2].condition:
-            best = query, key, exact
-    query, key, exact = best
-    if exact.rank < len(examples):
-        raise CheckFailed(
-            f"{ID}: {len(examples)} examples, but the heads' outputs have rank {exact.rank} in the best of "
-            f"{draws} draws; add heads, try another --score-std, or drop examples that nearly coincide"
-        )
-    solvable = exact if dtype == torch.float64 else factor(_features(spec, query, key, examples))
-    return Attention(query, key, exact, solvable, draws)
-
-
-def _features(
-    spec: QueryAttention, query: Tensor, key: Tensor, examples: Examples
-) -> Float[Tensor, "examples features"]:
-    """z_1 .. z_H of every example side by side, computed in the dtype of the weights, then widened."""
-    weights, step = {"query": query, "key": key}, max(1, WORKING_FLOATS // spec.floats_per_input())
-    parts = []
-    for start in range(0, len(examples), step):
-        queries = examples.queries[start : start + step].to(query.dtype)
-        some = examples.contexts if len(examples.contexts) == 1 else examples.contexts[start : start + step]
-        contexts = some.to(query.dtype).expand(len(queries), -1, -1)
-        parts.append(mixtures(spec, weights, (contexts, queries)).flatten(1).double())
-    return torch.cat(parts)
+    return solve_values(request)
 
 
 register(
     Construction(
         id=ID,
         summary="attention with a separate query memorizes H(min(n, k) - 1) + 1 vector examples, or up to Hd",
-        source="Mahdavi, Liao, Thrampoulidis 2024, Theorem 1",
+        paper="mahdavi2024",
+        passage="Theorem 1",
+        meets=ID,
         tasks=(VectorTask,),
         build=build,
         options=TheoremOptions,

@@ -58,7 +58,7 @@ def random_neurons(inputs: Float[Tensor, "rows dim"], width: int, generator: tor
 
 @dataclass(frozen=True, eq=False)
 class Solvable:
-    """The best of several draws, and how it was found."""
+    """The best of several draws, and how many were made."""
 
     neurons: Neurons
     factored: Factored
@@ -83,10 +83,10 @@ def well_conditioned(
         if best.factored.condition < GOOD_CONDITION:
             break
     if best is None or best.factored.rank < len(inputs):
-        found = 0 if best is None else best.factored.rank
+        rank = 0 if best is None else best.factored.rank
         raise CheckFailed(
-            f"{method}: {width} neurons have rank {found} on {len(inputs)} contexts in the best of {draws} draws, so "
-            "their outputs cannot be anything at all; attention may not tell some contexts apart. Try another --seed, "
-            "more --heads, a larger --dim, or --score-std nearer to 1"
+            f"{method}: {width} neurons have rank {rank} on {len(inputs)} contexts in the best of {draws} draws, so "
+            "their outputs cannot be anything at all; attention may not tell some contexts apart. Try another seed, "
+            "more heads, a larger dim, or score_std nearer to 1"
         )
     return best

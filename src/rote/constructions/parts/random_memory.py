@@ -7,7 +7,7 @@ of logits_j(i) = u_j . W e_i depends on the facts. Unit length makes every fact 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from torch import Tensor
 
 from rote.constructions.construction import Request
 from rote.constructions.parts.random_attention.draw import gaussian
-from rote.errors import InputError
 from rote.models.linear_memory import LinearMemory
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
@@ -52,12 +51,9 @@ class RandomMemory:
         return Model(spec, weights, self.task.vocabulary)
 
 
-def random_memory(request: Request, dim: int) -> RandomMemory:
+def random_memory(request: Request[AssociationTask, Any], dim: int) -> RandomMemory:
     """Embeddings of a task's distinct keys (each with its commonest answer) and of all tokens."""
-    given = [name for name in ("heads", "head_dim") if getattr(request, name) is not None]
-    if given:
-        raise InputError(f"{', '.join(given)}: a linear memory has no attention heads; leave them out")
-    task = cast(AssociationTask, request.task).majority()
+    task = request.task.majority()
     task = task.take(np.lexsort(task.contexts.T[::-1]))
     dtype, generator = dtype_named(request.dtype), torch.Generator().manual_seed(request.seed)
     return RandomMemory(

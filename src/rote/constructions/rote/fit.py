@@ -9,7 +9,6 @@ the fit goes on in float64.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,47 +18,17 @@ from jaxtyping import Float, Integer
 from scipy.optimize import minimize
 from torch import Tensor
 
+from rote.constructions.parts.whitening import Whitened
+from rote.models.budget import FIT_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 
 ROUND_STEPS = 100
 """L-BFGS steps between looks at whether missed facts still grow fewer; forgetting its memory then does no harm."""
 
-WORKING_FLOATS = 2**22
-"""Logits held at once: 16 MiB in float32, so that many facts with many answers fit, and fit the cache."""
-
 START_SCALE = 5.0
 """Least-squares fit to the answer codes, times this: large enough for cross-entropy to see who is wrong."""
 
 Accept = Callable[[Tensor, Tensor], bool]
-
-
-@dataclass(frozen=True, eq=False)
-class Whitened:
-    """Orthonormal columns (times sqrt(facts)) with the span of the features, and the way back."""
-
-    columns: Float[Tensor, "facts rank"]
-    back: Float[Tensor, "features rank"]
-    """features @ back = columns."""
-
-    @property
-    def rank(self) -> int:
-        return self.columns.shape[1]
-
-
-def whiten(features: Float[Tensor, "facts features"], cutoff: float = 1e-4) -> Whitened:
-    """By the eigenvectors of the smaller Gram matrix; directions below `cutoff` of the largest are left out.
-
-    Float32 features carry an error of about 1e-6, which smaller directions would turn into noise of the logits.
-    """
-    facts, count = features.shape
-    tall = count <= facts
-    sizes, vectors = torch.linalg.eigh(features.T @ features if tall else features @ features.T)
-    kept = sizes > cutoff**2 * sizes[-1]
-    sizes, vectors = sizes[kept], vectors[:, kept]
-    if tall:
-        back = vectors * (facts / sizes).sqrt()
-        return Whitened(features @ back, back)
-    return Whitened(vectors * math.sqrt(facts), features.T @ (vectors / sizes) * math.sqrt(facts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +73,19 @@ class _Objective:
         self.evaluations += 1
         point = torch.from_numpy(given)
         B, U = self.split(point.to(self.columns.dtype))
-        facts, step = len(self.answers), max(1, WORKING_FLOATS // self.classes)
+        facts, step = len(self.answers), rows_within(FIT_FLOATS, self.classes)
         stream = self.columns @ B
         pulled, slope = torch.empty_like(stream), torch.zeros_like(U)
         loss, missed = 0.0, 0
         for start in range(0, facts, step):
             rows = slice(start, min(start + step, facts))
-            place, answers = torch.arange(rows.stop - start), self.answers[rows]
+            row, answers = torch.arange(rows.stop - start), self.answers[rows]
             logits = stream[rows] @ U.T
             missed += int(logits.argmax(1).ne(answers).sum())
             normal = logits.logsumexp(1)
-            loss += float((normal - logits[place, answers]).double().sum())
+            loss += float((normal - logits[row, answers]).double().sum())
             residual = logits.sub_(normal[:, None]).exp_()
-            residual[place, answers] -= 1
+            residual[row, answers] -= 1
             pulled[rows] = residual @ U
             slope += residual.T @ stream[rows]
         self._look(point, missed)
@@ -155,7 +124,7 @@ def fit_readout(
     patience: int = 5,
     progress: Progress = SILENT,
 ) -> ReadoutFit:
-    """ReadoutFit until `accept` takes a solution that misses nothing, or the fall of missed facts leaves no hope.
+    """Fit until `accept` takes a solution that misses nothing, or the fall of missed facts leaves no hope.
 
     `code` is where U starts, one row per class; B starts at the least-squares fit to the answers' rows. `patience`
     counts rounds of 100 steps without progress in missed facts (or, once nothing is missed, in margins).
@@ -169,11 +138,11 @@ def fit_readout(
             for done in range(0, steps, ROUND_STEPS):
                 number = min(ROUND_STEPS, steps - done)
                 options = {"maxiter": number, "maxcor": 20, "ftol": 0.0, "gtol": 1e-12}
-                found = minimize(objective, point, jac=True, method="L-BFGS-B", options=options)
-                point = found.x
+                ended = minimize(objective, point, jac=True, method="L-BFGS-B", options=options)
+                point = ended.x
                 stage.advance(number)
                 stage.describe(f"fitting {len(answers)} facts, {objective.missed} missed")
-                if found.nit < number:
+                if ended.nit < number:
                     if objective.columns.dtype == torch.float64:
                         break
                     objective.use(torch.float64)

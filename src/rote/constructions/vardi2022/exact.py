@@ -20,9 +20,9 @@ _ZERO, _RATIONAL = mpz(0), mpq(0)
 def exact_values(values: Iterable[Any]) -> np.ndarray:
     """Whole numbers, or exact rationals, as an array that keeps them so."""
     numbers = [value if isinstance(value, type(_RATIONAL)) else mpz(int(value)) for value in values]
-    found = np.empty(len(numbers), dtype=object)
-    found[:] = numbers
-    return found
+    values = np.empty(len(numbers), dtype=object)
+    values[:] = numbers
+    return values
 
 
 def hidden(network: Network, inputs: Values) -> Iterator[dict[str, np.ndarray]]:
@@ -46,10 +46,10 @@ def hidden(network: Network, inputs: Values) -> Iterator[dict[str, np.ndarray]]:
 
 def evaluate(network: Network, inputs: Values) -> dict[str, np.ndarray]:
     """The network's outputs."""
-    found: dict[str, np.ndarray] = {}
-    for found in hidden(network, inputs):  # noqa: B007
+    values: dict[str, np.ndarray] = {}
+    for values in hidden(network, inputs):  # noqa: B007
         pass
-    return found
+    return values
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[st
 
     `inputs` says in which columns its inputs come; by default the first ones, in order.
     """
-    columns = dict(inputs or {name: place for place, name in enumerate(network.inputs)})
+    columns = dict(inputs or {name: column for column, name in enumerate(network.inputs)})
     mantissa = MANTISSA_BITS[str(dtype).removeprefix("torch.")]
     if network.largest_bits > mantissa:
         raise InputError(
@@ -66,7 +66,7 @@ def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[st
                 places.append((depth, row, source if depth else columns[network.inputs[source]]))
                 factors.append(float(factor))
     weight[tuple(torch.tensor(places).T)] = torch.tensor(factors, dtype=torch.float64)
-    outputs = {name: place for place, name in enumerate(network.outputs)}
+    outputs = {name: column for column, name in enumerate(network.outputs)}
     return Stack(weight.to(dtype), bias.to(dtype), columns, outputs)
 
 

@@ -166,12 +166,12 @@ def _groups(
     h, sorted_labels = h[order], np.array(labels, dtype=np.int32)[order]
     moduli = np.arange(1 << (modulus_bits - 1), 1 << modulus_bits)
     groups: list[Group] = []
-    place = 0
-    while place < len(h):
+    start = 0
+    while start < len(h):
         tried = rng.permutation(moduli)[:CANDIDATES]
-        group = _longest_run(h[place:], sorted_labels[place:], tried, slots)
+        group = _longest_run(h[start:], sorted_labels[start:], tried, slots)
         groups.append(group)
-        place += group.keys
+        start += group.keys
     return groups
 
 
@@ -185,8 +185,8 @@ def _longest_run(h: np.ndarray, labels: np.ndarray, moduli: np.ndarray, slots: i
     taken = 0
     while taken < len(h):
         slot = h[taken] % moduli[alive] % slots
-        held = table[alive, slot]
-        fits = (held < 0) | (held == labels[taken])
+        label_there = table[alive, slot]
+        fits = (label_there < 0) | (label_there == labels[taken])
         if not fits.any():
             break
         alive, slot = alive[fits], slot[fits]
@@ -220,8 +220,8 @@ def _read_slot(builder: Builder, slots: Slots) -> None:
     builder["left"], builder["y"] = builder["x"] + 1, 0
     del builder["x"]
     label_bits = slots.label_bits
-    for place in range(slots.words):
-        word = f"word{place}"
+    for number in range(slots.words):
+        word = f"word{number}"
         for slot in reversed(range(slots.each)):
             passed = 1 - builder["left"]
             builder["left"] -= 1

@@ -48,8 +48,8 @@ class Layout:
 
 def merged(keys: Sequence[int], labels: Sequence[int]) -> tuple[list[int], list[int]]:
     """The keys at which the label changes: all that `interval` needs."""
-    kept = [place for place in range(len(keys)) if place == 0 or labels[place] != labels[place - 1]]
-    return [keys[place] for place in kept], [labels[place] for place in kept]
+    kept = [index for index in range(len(keys)) if index == 0 or labels[index] != labels[index - 1]]
+    return [keys[index] for index in kept], [labels[index] for index in kept]
 
 
 def best_layout(
@@ -161,16 +161,16 @@ def _words(group: list[tuple[int, int]], layout: Layout, meaning: Meaning) -> li
     entries = [(group[0][0], group[0][1])]
     entries += [(after[0] - before[0], after[1]) for before, after in pairwise(group)]
     entries += [(far, harmless)] * (layout.capacity - len(group))
-    found, place = [], 0
+    words, start = [], 0
     for word, count in enumerate(layout.entries):
         fields: list[tuple[int, int]] = []
-        for entry, (difference, label) in enumerate(entries[place : place + count]):
+        for entry, (difference, label) in enumerate(entries[start : start + count]):
             if word or entry:
                 fields.append((difference, layout.difference_bits))
             fields.append((label, layout.label_bits))
-        found.append(concatenated(fields))
-        place += count
-    return found
+        words.append(concatenated(fields))
+        start += count
+    return words
 
 
 def _subtract_difference(builder: Builder, word: str, remaining: int, bits: int) -> None:

@@ -63,8 +63,8 @@ class Network:
 
     def constants(self) -> list[int]:
         """Every weight and bias that is not zero."""
-        found = [factor for layer in self.layers for neuron in layer for _, factor in neuron.terms]
-        return found + [neuron.bias for layer in self.layers for neuron in layer if neuron.bias != 0]
+        factors = [factor for layer in self.layers for neuron in layer for _, factor in neuron.terms]
+        return factors + [neuron.bias for layer in self.layers for neuron in layer if neuron.bias != 0]
 
     @property
     def largest_bits(self) -> int:
@@ -123,10 +123,10 @@ class Builder:
         return Network(self._inputs, tuple(self._layers))
 
     def _emit(self, neurons: dict[str, Affine]) -> None:
-        place = {name: index for index, name in enumerate(self._before)}
+        index_of = {name: index for index, name in enumerate(self._before)}
         layer = []
         for name, value in neurons.items():
-            terms = sorted((place[source], factor) for source, factor in value.terms.items())
+            terms = sorted((index_of[source], factor) for source, factor in value.terms.items())
             layer.append(Neuron(name, tuple(terms), value.constant))
         self._layers.append(tuple(layer))
         self._before = tuple(neurons)

@@ -30,9 +30,9 @@ FORWARD: dict[str, Callable[[Any, dict[str, Tensor], Any], Tensor]] = {
 
 def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Tensor:
     """Logits (or outputs) of the architecture that `spec` describes."""
-    found = misread(spec, inputs)
-    if found is not None:
-        raise InputError(f"a {spec.architecture} model reads {spec.reads}; {found}")
+    misreading = misread(spec, inputs)
+    if misreading is not None:
+        raise InputError(f"a {spec.architecture} model reads {spec.reads}; {misreading}")
     return FORWARD[spec.architecture](spec, weights, inputs)
 
 

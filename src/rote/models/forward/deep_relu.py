@@ -26,8 +26,8 @@ def logits(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[Ten
     mixed = attended(spec, weights, state.T.reshape(batch, length, spec.width))
     state = through(weights["after.weight"], weights["after.bias"], mixed.reshape(-1, spec.width).T)
     label = state[0].view(mixed.shape[:-1])
-    found = label[..., None] * weights["unembed.weight"] + weights["unembed.bias"]
-    return found if spec.every_position else found[:, 0]
+    logits = label[..., None] * weights["unembed.weight"] + weights["unembed.bias"]
+    return logits if spec.every_position else logits[:, 0]
 
 
 def tokens_in(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[Tensor, "batch length"]:

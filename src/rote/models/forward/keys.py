@@ -30,8 +30,8 @@ def rows_of(
     for place in range(keys.shape[1]):
         if size * base >= 2**63:
             distinct, key_numbers = torch.unique(key_numbers, return_inverse=True)
-            numbers, found = _search(distinct, numbers)
-            known &= found
+            numbers, present = _search(distinct, numbers)
+            known &= present
             size = len(distinct)
         key_numbers = key_numbers * base + keys[:, place]
         numbers = numbers * base + contexts[:, place]
@@ -45,8 +45,8 @@ def rows_of(
         twice = int((steps == 0).nonzero()[0])
         row = twice if order is None else int(order[twice])
         raise InputError(f"keys: the key {keys[row].tolist()} appears twice; a context needs one row")
-    rows, found = _search(key_numbers, numbers)
-    known &= found
+    rows, present = _search(key_numbers, numbers)
+    known &= present
     if not bool(known.all()):
         raise InputError(_unknown(contexts[~known]))
     return rows if order is None else order[rows]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
-from rote.errors import InputError
+from rote.errors import InputError, nearest
 from rote.tasks.generators.associations import AssociationOptions, associations_from
 from rote.tasks.generators.associations import random_associations as random_associations
 from rote.tasks.generators.distributions import DistributionOptions, distributions_from
 from rote.tasks.generators.distributions import random_distributions as random_distributions
 from rote.tasks.generators.vectors import VectorOptions, vectors_from
 from rote.tasks.generators.vectors import random_vectors as random_vectors
-from rote.tasks.grammar import checked, nearest, options_of
+from rote.tasks.grammar import checked, options_of
 from rote.tasks.origin import Origin
-
-if TYPE_CHECKING:
-    from rote.tasks import Task
+from rote.tasks.task import Task
 
 KINDS: dict[str, tuple[type[BaseModel], Callable[[Any, Origin], Task]]] = {
     "associations": (AssociationOptions, associations_from),

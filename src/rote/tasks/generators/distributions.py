@@ -99,28 +99,28 @@ def draw_prior(options: DistributionOptions, facts: int, rng: np.random.Generato
 
 
 def _refuse(options: DistributionOptions, facts: int, source: str) -> None:
-    found = []
+    wrong = []
     choices = options.vocab if options.answers is None else options.answers
     if options.entropy is not None and options.entropy > np.log2(choices):
-        found.append(
+        wrong.append(
             f"entropy={options.entropy}: {choices} tokens have at most {np.log2(choices):.4g} bits; lower it, or raise "
             "vocab"
         )
     if options.rank is not None and options.rank > min(facts, choices - 1):
-        found.append(
+        wrong.append(
             f"rank={options.rank}: a centred matrix of {facts} contexts and {choices} tokens has rank at most "
             f"{min(facts, choices - 1)}"
         )
     if options.rank is not None and options.entropy is not None and not 0 < options.entropy < np.log2(choices):
-        found.append(f"rank={options.rank}: rows of entropy {options.entropy} bits have no rank; choose one between")
+        wrong.append(f"rank={options.rank}: rows of entropy {options.entropy} bits have no rank; choose one between")
     if options.prior == "uniform" and "exponent" in options.model_fields_set and options.exponent != 1.0:
-        found.append(f"exponent={options.exponent}: a uniform prior has none; add prior=zipf")
+        wrong.append(f"exponent={options.exponent}: a uniform prior has none; add prior=zipf")
     dense = options.rank is not None or bool(options.entropy)
     if options.answers is not None and options.answers > options.vocab:
-        found.append(f"answers={choices}: answers are tokens and vocab={options.vocab}; raise vocab or lower answers")
+        wrong.append(f"answers={choices}: answers are tokens and vocab={options.vocab}; raise vocab or lower answers")
     elif dense and facts * choices > MOST_NUMBERS:
-        found.append(f"{facts} contexts times {choices} tokens are too many probabilities; lower facts or vocab")
-    if found:
-        raise problems(source, found)
+        wrong.append(f"{facts} contexts times {choices} tokens are too many probabilities; lower facts or vocab")
+    if wrong:
+        raise problems(source, wrong)
     if dense and choices < 2:
         raise InputError(f"{source}: a distribution needs at least two tokens to choose from")

@@ -48,14 +48,14 @@ def _polars_columns(frame: Any, where: str) -> list[list[str]]:
 
     if isinstance(frame, polars.LazyFrame):
         frame = frame.collect()
-    columns, found = [], []
+    columns, wrong = [], []
     for series in frame.get_columns():
         if series.dtype.is_nested() or series.dtype == polars.Object or series.dtype == polars.Binary:
-            found.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
+            wrong.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
             continue
         columns.append(series.cast(polars.String).fill_null("").to_list())
-    if found:
-        raise problems(where, found)
+    if wrong:
+        raise problems(where, wrong)
     return columns
 
 

@@ -24,7 +24,7 @@ class Coordinates:
 
     @classmethod
     def of(cls, task: VectorTask, spec: QueryAttention) -> Coordinates:
-        """Mean and standard deviation of the queries' coordinates; nothing changes without an embedding to absorb it."""
+        """Mean and spread of the queries' coordinates; nothing changes without an embedding to absorb it."""
         spread = float(task.queries.std())
         return cls(float(task.queries.mean()), spread) if spec.embed and spread > 0 else cls()
 

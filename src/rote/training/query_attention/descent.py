@@ -41,7 +41,7 @@ class Path:
 def descend(
     objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, seed: int, report: Report
 ) -> Path:
-    """From these weights; stops early when every label is right if the protocol says so, or when the loss is no number."""
+    """From these weights; stops early when every label is right (if the protocol says so) or the loss is no number."""
     leaves = {name: tensor.clone().requires_grad_() for name, tensor in weights.items()}
     optimiser = Optimiser(leaves, protocol)
     rates, matrix_rates = rates_of(protocol)

@@ -54,7 +54,7 @@ class VectorProtocol(BaseModel):
 
 
 def paper(examples: int, **changes: Any) -> VectorProtocol:
-    """As released: Adam at 1e-3, batches of 256, 500 epochs but at least 50,000 steps, cosine after a warm-up of 5 %."""
+    """As released: Adam at 1e-3, batches of 256, 500 epochs or 50,000 steps if more, cosine after a warm-up of 5 %."""
     values = {
         "name": "paper", "method": "descent", "steps": max(500 * examples // 256, 50_000), "batch": 256,
         "optimizer": "adam", "peak": 1e-3, "beta2": 0.999, "standardise": False, "check": 500,

@@ -40,10 +40,7 @@ def train_vectors(
     """
     shape = trainable_on_vectors(spec)
     must_match(shape, task)
-    if isinstance(protocol, str):
-        protocol = vector_protocol(protocol, task, **changes)
-    else:
-        protocol = protocol.changed(**changes)
+    protocol = vector_protocol(protocol, task, **changes) if isinstance(protocol, str) else protocol.changed(**changes)
     with one_thread():
         started = time.thread_time()
         coordinates = Coordinates.of(task, shape) if protocol.standardise else Coordinates()

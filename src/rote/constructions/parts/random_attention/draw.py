@@ -94,29 +94,6 @@ def draw_heads(
     )
 
 
-@dataclass(frozen=True)
-class ScoreSize:
-    """The scores' standard deviation: one that is given, or a factor times what suits the number of heads.
-
-    Sharp attention keeps many heads apart, but with few heads it leaves facts on which none of them looks back. The
-    rules lie where condition numbers were smallest.
-    """
-
-    given: float | None = None
-    factor: float = 1.0
-
-    def plain(self, heads: int) -> float:
-        """For heads that read every context: 1.6 times the root of their number, within 2 and 30."""
-        return self._or_given(min(30.0, max(2.0, 1.6 * heads**0.5)))
-
-    def gated(self, heads: int) -> float:
-        """For the heads of one group, whose query is the same for all its facts: a sixth of their number, 2 to 20."""
-        return self._or_given(min(20.0, max(2.0, heads / 6)))
-
-    def _or_given(self, usual: float) -> float:
-        return usual * self.factor if self.given is None else self.given
-
-
 def gaussian(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return torch.randn(shape, generator=generator, dtype=torch.float64)
 

@@ -14,11 +14,9 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.constructions.parts.random_attention.draw import Embeddings, Heads
+from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.forward.leading_run import leading_runs, split_by_run
 from rote.progress import SILENT, Progress
-
-WORKING_FLOATS = 2**20
-"""Numbers in flight per tensor: 8 MiB, so that the passes over one chunk stay near the cache."""
 
 
 class Differences:
@@ -63,7 +61,7 @@ class Differences:
         last, place = torch.unique(self.last_place[rows], return_inverse=True)
         parts = split_by_run(self.runs[rows], self.before.shape[1] + 1)
         dim = self.before.shape[2]
-        head_step = max(1, min(len(heads), WORKING_FLOATS // (64 * dim)))
+        head_step = max(1, min(len(heads), CACHED_FLOATS // (64 * dim)))
         with progress.stage("features", len(rows) * len(heads)) as stage:
             for first in range(0, len(heads), head_step):
                 some = slice(first, min(first + head_step, len(heads)))
@@ -72,7 +70,7 @@ class Differences:
                 columns = out[:, some.start * width : some.stop * width].view(len(rows), len(part), width)
                 for among, run in parts:
                     alike = asking.run_as_one(self.run_tokens[:run]) if run else None
-                    fact_step = max(1, WORKING_FLOATS // (head_step * max(dim, self.before.shape[1] - run)))
+                    fact_step = rows_within(CACHED_FLOATS, head_step * max(dim, self.before.shape[1] - run))
                     for some_rows in among.split(fact_step):
                         difference = self.before[rows[some_rows], run:]
                         columns[some_rows] = asking.features(difference, place[some_rows], alike)
@@ -139,8 +137,8 @@ def _values(
     if earlier > 3:
         return torch.einsum("thd,hkd->thk", attention @ difference, value)
     flat = value.flatten(0, 1).T.numpy()
-    found = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
-    for place in range(earlier):
-        each = torch.from_numpy(difference[:, place].contiguous().numpy() @ flat)
-        found.addcmul_(each.view(found.shape), attention[:, :, place, None])
-    return found
+    values = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
+    for position in range(earlier):
+        each = torch.from_numpy(difference[:, position].contiguous().numpy() @ flat)
+        values.addcmul_(each.view(values.shape), attention[:, :, position, None])
+    return values

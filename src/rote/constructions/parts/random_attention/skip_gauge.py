@@ -1,5 +1,8 @@
 """The exact skip gauge: the skip connection takes part in the solve instead of being drowned.
 
+A gauge is a choice of coordinates that no logit depends on: multiplying the stream by an invertible M and the
+unembedding by its inverse changes nothing. Here M is chosen so that the skip connection needs no special treatment.
+
 Dana et al. 2025 let the skip connection vanish against W_O scaled to infinity. It need not: solve
 
     E(t) = x_S M + sum_h V_h(t) B_h,    V_h = W_V^h A^h(t),

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rote.errors import InputError
-from rote.folders.folder import CERTIFICATE, Folder
+from rote.folders.folder import Folder
+from rote.folders.layout import CERTIFICATE
 from rote.measure.certificate import Examination, examine
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, Task
+from rote.tasks import Task
 
 TOLERANCE = 1e-3
 """Relative difference allowed in real numbers: another machine may sum in another order. Counts must agree exactly."""
@@ -64,10 +65,9 @@ def verify(folder: Folder, task: Task, progress: Progress = SILENT) -> Verificat
 def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examination:
     """Like `examine`, but a fact with a token the model has never heard of is a miss, not bad input."""
     vocabulary = folder.model.vocabulary
-    if not isinstance(task, AssociationTask) or vocabulary is None:
+    if vocabulary is None:
         return examine(folder.model, task, progress=progress)
-    foreign = np.array([token not in vocabulary.index for token in task.vocabulary.tokens])
-    unknown = foreign[task.contexts].any(1) | foreign[task.answers]
+    unknown = ~task.known_rows(vocabulary)
     if not unknown.any():
         return examine(folder.model, task, progress=progress)
     if unknown.all():
@@ -81,7 +81,7 @@ def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examinatio
         update={
             "facts_fingerprint": task.fingerprint,
             "facts": task.facts,
-            "recallable": round(task.ceiling * task.facts),
+            "recallable": round(task.recall_ceiling * task.facts),
         }
     )
     return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))

@@ -1,0 +1,107 @@
+"""Zero slack: exactly as many features as facts, one linear solve, drawn again until every fact is recalled.
+
+Slack is the number of features beyond the number of facts. Every bit of it makes the system easier to solve; without
+any, the system is square, and all facts that the theorem promises are stored.
+
+What is needed for that in float32 is in the modules beside this one: orthonormal value maps, the exact skip gauge,
+weights rounded before features are computed from them, a limit on the condition number. The built model is run on the
+facts; a draw that misses one is drawn again, and one that cannot be met is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from rote.constructions.construction import Draft, Request
+from rote.constructions.dana2025.arrowhead import arrowhead_attempt, arrowhead_refusal
+from rote.constructions.dana2025.dense import dense_attempt
+from rote.constructions.dana2025.theorem1 import Theorem1Options
+from rote.constructions.parts.random_attention.score_size import score_sizes
+from rote.errors import CheckFailed, InputError
+from rote.measure.recall import recall
+from rote.models.attention_only import AttentionOnly
+from rote.models.model import Model, dtype_named
+from rote.tasks import AssociationTask
+from rote.theory.dana2025 import promised
+
+DENSE_FACTS = 2_500
+"""Above this the arrowhead is preferred, where it can be used: it is faster from about there on, and better
+conditioned."""
+MOST_DENSE_FACTS = 25_000
+"""Above this a dense solve is not chosen any more: it would hold 12 facts^2 bytes, 7.5 GB."""
+
+SAMPLED_FACTS = 5_000
+"""Facts a draw is judged by at most."""
+
+
+def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
+    if spec.dim == 1 and task.shape.answers > 2:
+        raise InputError(
+            f"dim: logits that are multiples of one number have their maximum at one of two answers, and these facts "
+            f"have {task.shape.answers}; dim 2 holds any number (Corollary 1)"
+        )
+
+
+def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str:
+    """Dense for few facts; the arrowhead beyond, where it can be used."""
+    refusal = arrowhead_refusal(task, spec)
+    if asked == "arrowhead" and refusal:
+        raise InputError(f"solve arrowhead: {refusal}")
+    if asked != "auto":
+        return asked
+    if task.facts <= DENSE_FACTS:
+        return "dense"
+    if refusal and task.facts > MOST_DENSE_FACTS:
+        raise InputError(
+            f"{task.facts} facts need the arrowhead (a dense solve would hold {12 * task.facts**2 / 1e9:.0f} GB), "
+            f"but {refusal}"
+        )
+    return "dense" if refusal else "arrowhead"
+
+
+def store(
+    task: AssociationTask, spec: AttentionOnly, request: Request[AssociationTask, Theorem1Options], method: str
+) -> Draft:
+    """Draw until every fact of `task` (the request's, one answer a key) is recalled in the dtype that is saved."""
+    options, dtype = request.options, dtype_named(request.dtype)
+    generator = torch.Generator().manual_seed(request.seed)
+    attempt_by = {"dense": dense_attempt, "arrowhead": arrowhead_attempt}[method]
+    tried: list[dict[str, Any]] = []
+    sample = _sample(task, request.seed)
+    for redraw, score_size in enumerate(score_sizes(options.score_std, options.redraws)):
+        attempt = attempt_by(task, spec, dtype, score_size, options.right_hand_sides, generator, request.progress)
+        missed = task.facts
+        if attempt.weights is not None:
+            model = Model(spec, attempt.weights, task.vocabulary)
+            missed = len(recall(model, sample, request.progress).missed)
+            if not missed:
+                measured = {"method": method, "redraws": redraw, **attempt.measured}
+                return Draft(model, promised(spec), measured)
+        tried.append({**attempt.measured, "missed": missed})
+    raise CheckFailed(_not_met(task, spec, request.dtype, tried))
+
+
+def _sample(task: AssociationTask, seed: int) -> AssociationTask:
+    """The facts a draw is judged by: all of them, or enough of many, since an ill-conditioned draw misses many.
+
+    `rote.build` runs the model on every fact in any case; this only saves doing so twice.
+    """
+    if task.facts <= SAMPLED_FACTS:
+        return task
+    rows = np.random.default_rng(seed).choice(task.facts, SAMPLED_FACTS, replace=False)
+    return task.take(np.sort(rows))
+
+
+def _not_met(task: AssociationTask, spec: AttentionOnly, dtype: str, tried: list[dict[str, Any]]) -> str:
+    best = min(tried, key=lambda draw: (draw["missed"], draw["condition"]))
+    outcome = "was refused" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
+    blocks = f" (worst block {best['block_condition']:.1e})" if "block_condition" in best else ""
+    return (
+        f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
+        f"{dtype} after {len(tried)} draws; the best had condition number {best['condition']:.1e}{blocks} at "
+        f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another seed, a few more heads (a model "
+        f"with room to spare is better conditioned), a larger dim, or dtype float64"
+    )

@@ -1,0 +1,42 @@
+"""What Theorem 4.1 and its variants let one set, and what sets them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rote.constructions.construction import Draft, Options, Request
+from rote.tasks import AssociationTask, VectorTask
+
+Mixing = Literal["softmax", "sum"]
+
+
+class MemorizerOptions(Options):
+    """Settings of the memorizers."""
+
+    storage: Literal["auto", "faithful", "lean", "hashed"] = "auto"
+    """How F2 holds its labels; auto takes the fewest non-zero weights of lean and hashed."""
+    ordered: bool = True
+    """Whether positions enter the tokens of a fact table; otherwise a key is a multiset of tokens."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What sets one result of the paper apart from Theorem 4.1."""
+
+    id: str
+    """Of the construction, for messages."""
+    mixing: Mixing = "softmax"
+    table: bool = False
+    """Whether an embedding table gives the codes, in place of F1."""
+    asked: bool = False
+    """Whether the last token asks for its label within the sequence of the others."""
+    bits: int | None = None
+    """Bits of every weight and value, where they are limited further than by the dtype."""
+
+
+def build_variant(request: Request[AssociationTask | VectorTask, MemorizerOptions], variant: Variant) -> Draft:
+    """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, variant)

@@ -1,0 +1,49 @@
+"""Madden, Fox and Thrampoulidis 2025: one layer with m MLP neurons stores at least m contexts.
+
+Random attention makes contexts distinct, a random first MLP layer makes their neurons independent, and one linear
+solve for the MLP's output matrix W_2 then puts the residual stream of every context where it should be:
+
+    r(t) + W_2 sigma(W_1 r(t) + b) = E(t),      logits(t) = W_U E(t),
+
+r(t) the stream after attention. For associations E(t) is the answer's code, in any dim from 2 on. For distributions
+W_U E(t) must be log pi_t up to a shift, at will only if dim >= vocab - 1: below that W_U has too small a rank for any
+number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
+"""
+
+from __future__ import annotations
+
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec
+from rote.errors import InputError
+from rote.tasks import AssociationTask
+from rote.theory.sizes import COMFORTABLE_DIM
+
+
+def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
+    """As many facts as neurons, by their answers' codes."""
+    import torch
+
+    from rote.constructions.madden2025.solve import solve
+    from rote.constructions.parts.random_attention.codes import answer_code
+
+    task = request.task.majority()
+    spec = neurons_spec(request, task.facts, request.dim or COMFORTABLE_DIM)
+    if spec.dim == 1 and task.shape.answers > 2:
+        raise InputError(f"madden2025: dim 1 has room for two answers, not {task.shape.answers}; give 2 or more")
+    generator = torch.Generator().manual_seed(request.seed)
+    code = answer_code(task.vocab, spec.dim, generator)
+    contexts = torch.from_numpy(task.contexts).long()
+    return solve(request, spec, contexts, code, code[torch.from_numpy(task.answers).long()], generator)
+
+
+register(
+    Construction(
+        id="madden2025",
+        summary="one attention layer and an MLP with a neuron per fact: random but for one linear solve",
+        paper="madden2025",
+        meets="madden2025.lower",
+        tasks=(AssociationTask,),
+        build=build,
+        options=NeuronOptions,
+    )
+)

@@ -1,0 +1,60 @@
+"""All that is here of one paper: its citation, results, constructions and figures, with what the figures cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rote.constructions import CONSTRUCTIONS
+from rote.experiments.cost import processor_seconds
+from rote.experiments.figure_plan import FigurePlan
+from rote.papers import PAPER_FIGURES
+from rote.papers.paper import Figure
+from rote.theory import PAPERS, RESULTS
+
+RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", False)}
+"""Ways to reproduce a figure whose cost is estimated: the protocol, and whether `quick` cuts the grid."""
+
+
+def paper_overview(id: str) -> dict[str, Any]:
+    """A paper of `rote.theory.PAPERS` as one document."""
+    paper = PAPERS[id]
+    figures = PAPER_FIGURES[id].figures if id in PAPER_FIGURES else ()
+    return {
+        "paper": id,
+        "name": paper.name,
+        "title": paper.title,
+        "venue": paper.venue,
+        "citation": paper.citation,
+        "results": [
+            {"id": result.id, "kind": result.kind, "where": result.where, "statement": result.statement}
+            for result in sorted(RESULTS.values(), key=lambda result: result.id)
+            if result.paper.id == id
+        ],
+        "constructions": [
+            {"id": construction.id, "summary": construction.summary, "meets": construction.meets}
+            for construction in sorted(CONSTRUCTIONS.values(), key=lambda construction: construction.id)
+            if construction.paper == id
+        ],
+        "figures": [figure_overview(figure) for figure in figures],
+    }
+
+
+def figure_overview(figure: Figure) -> dict[str, Any]:
+    """A figure as one document: its grid, its claims and what its trials cost."""
+    costs = {}
+    for run, (protocol, quick) in RUNS.items():
+        plan = FigurePlan.of(figure, protocol=protocol, quick=quick)
+        costs[run] = {"trials": len(plan.cells) * plan.repeats, "processor_seconds": processor_seconds(plan)}
+    return {
+        "figure": figure.id,
+        "title": figure.title,
+        "run": figure.experiment.id,
+        "cells": len(figure.experiment.cells),
+        "repeats": figure.experiment.repeats,
+        "published_values": sum(cell.published is not None for cell in figure.experiment.cells),
+        "note": figure.experiment.note,
+        "estimated_costs": costs,
+        "claims": [
+            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
+        ],
+    }

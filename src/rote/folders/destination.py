@@ -1,0 +1,56 @@
+"""Where a folder is to be written: asked before the work, so that hours of it are not lost to a wrong path."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rote.errors import InputError, system_cause
+from rote.folders.layout import CONFIG
+
+
+def check_destination(path: Path, overwrite: bool = False) -> None:
+    """Refuse a path that a model folder cannot be written to, or where it would destroy something."""
+    with writing(path):
+        if path.is_file():
+            raise InputError(f"{path}: is a file; give the name of a folder to write the model into")
+        if path.exists() and any(path.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
+                )
+            if not (path / CONFIG).exists():
+                raise InputError(f"{path}: is not a model folder, so it is not replaced; choose another name")
+    check_writable(path)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path at which nothing can be created: tried, since permissions alone do not tell."""
+    with writing(path):
+        nearest = next(folder for folder in path.absolute().parents if folder.exists())
+        tempfile.TemporaryDirectory(prefix=f".{path.name[:50]}.", dir=nearest).cleanup()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while `path` is written into an error that names it and the cause."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({system_cause(error)})") from None
+
+
+@contextmanager
+def parents_of(path: Path) -> Iterator[None]:
+    """Create the folders above `path`; if the work inside fails, those that were created are removed again."""
+    missing = [folder for folder in path.absolute().parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

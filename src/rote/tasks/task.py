@@ -1,0 +1,101 @@
+"""What every kind of task answers, so that nobody who uses tasks need ask which kind one is.
+
+A task has rows (facts, contexts or examples). Recall asks for one answer per row where there is one to ask for: an
+association's answer, a context's likeliest token, an example's label. Tasks know nothing of models.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rote.tasks.origin import Origin
+from rote.tasks.vocabulary import Vocabulary
+
+
+class Task(ABC):
+    """Something to be memorized."""
+
+    kind: ClassVar[Literal["associations", "distributions", "vectors"]]
+    """Names the kind in messages."""
+    reads: ClassVar[Literal["tokens", "vectors"]]
+    """What a model is given: token ids, or vectors."""
+    origin: Origin
+
+    @property
+    @abstractmethod
+    def facts(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def context(self) -> int:
+        """Tokens or vectors in a context."""
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """Best accuracy any predictor can reach."""
+
+    @property
+    @abstractmethod
+    def entropy_bits(self) -> float | None:
+        """Bits to be stored, where the task says how many there are."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for equal contents, whatever the order of rows."""
+        return self._fingerprint()
+
+    @abstractmethod
+    def _fingerprint(self) -> str: ...
+
+    @abstractmethod
+    def inputs(self, rows: slice) -> Any:
+        """What a model's forward pass takes for these rows."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray | slice) -> Task:
+        """Some of the rows, in the order given."""
+
+    @abstractmethod
+    def answers_to_recall(self) -> np.ndarray:
+        """The answer that recall asks for, for each row; an error where the task has none."""
+
+    @property
+    def recall_ceiling(self) -> float:
+        """Best share of those answers that any model can give."""
+        return self.ceiling
+
+    @property
+    def answer_bits(self) -> float | None:
+        """Bits in those answers, where recalling all of them is to have stored the task."""
+        return self.entropy_bits
+
+    @property
+    def distinct_keys(self) -> int:
+        """Different questions that the rows ask."""
+        return self.facts
+
+    def recalled_keys(self, missed: np.ndarray) -> int:
+        """Different questions that are answered when all rows but these are recalled."""
+        return self.facts - len(missed)
+
+    def majority(self) -> Task:
+        """One row per key, with its commonest answer: what can be stored at all."""
+        return self
+
+    def fact_in_words(self, row: int) -> str | None:
+        """The row as a fact to be read, where a row is one fact made of words."""
+        return None
+
+    def in_vocabulary(self, vocabulary: Vocabulary) -> Task:
+        """The same task in another vocabulary's ids; vectors have none."""
+        return self
+
+    def known_rows(self, vocabulary: Vocabulary) -> np.ndarray:
+        """Whether each row is made of the vocabulary's tokens alone."""
+        return np.ones(self.facts, dtype=bool)

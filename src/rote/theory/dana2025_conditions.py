@@ -1,0 +1,43 @@
+"""What Theorem 1 of Dana, Pydi and Chevaleyre 2025 promises one layer, and the conditions under which it does.
+
+Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `heads` H.
+"""
+
+from __future__ import annotations
+
+from rote.models.attention_only import AttentionOnly
+from rote.theory.one_layer import not_one_layer
+from rote.theory.rote_rank import reach
+
+
+def promised(spec: AttentionOnly) -> int:
+    """p = Hk + d: the associations that Theorem 1 promises one layer of these sizes, if its conditions hold."""
+    return spec.heads * spec.head_dim + spec.dim
+
+
+def broken_condition(spec: AttentionOnly) -> str | None:
+    """The first condition under which p = Hk + d is the rank of the features and that does not hold.
+
+    Lemma 2 needs k <= N + S - 2 (the paper does not say so) and k <= d; the skip connection's d needs d <= N, since
+    x_S takes only N values. `rote.rank` counts what remains when one of these fails.
+    """
+    other = not_one_layer(spec)
+    if other:
+        return other
+    limit = reach(spec.vocab, spec.context)
+    if spec.head_dim > limit:
+        return (
+            f"Lemma 2 needs head_dim <= vocab + context - 2 = {limit}, given {spec.head_dim}: attention outputs span "
+            "no more dimensions than that; see rote.rank"
+        )
+    if spec.head_dim > spec.dim:
+        return (
+            f"needs head_dim <= dim = {spec.dim}, given {spec.head_dim}: a head adds no more dimensions than it "
+            "reads; see rote.rank"
+        )
+    if spec.dim > spec.vocab:
+        return (
+            f"needs dim <= vocab = {spec.vocab}, given {spec.dim}: the skip connection takes one value per last "
+            "token; see rote.rank"
+        )
+    return None
