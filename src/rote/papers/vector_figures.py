@@ -120,7 +120,7 @@ class SaturationFigure:
     cells: tuple[tuple[VectorSetting, int], ...]
     claims: tuple[Claim, ...]
     lengths: tuple[int, ...]
-    """Training lengths in epochs of four steps, early stopping left out."""
+    """Training lengths in steps, early stopping left out."""
     quick_lengths: tuple[int, ...]
     repeats: int = 2
     saturated: float = 0.99
