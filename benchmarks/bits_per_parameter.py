@@ -20,145 +20,141 @@ import torch
 from torch import Tensor
 
 from rote.constructions.build import build
-from rote.experiments.densest import ShapeResult, densest, held_by
-from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.densest import ShapeResult, bits_record, densest
+from rote.experiments.runner import RandomTables, RunPlan, run
+from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
 from rote.tasks import AssociationTask
-from rote.tasks.generators import random_associations
 from rote.training.protocol import Protocol, best
-from rote.training.trials import Trial, run_trials
 
 WARM_FACTS = 450
 """Facts that `rote.readout` stores with certainty at the shape where warm starts are compared."""
 
 
-class Asked(NamedTuple):
+class TableRow(NamedTuple):
+    """Models of one shape and protocol, a trial a seed."""
+
     name: str
     spec: AttentionOnly
     protocol: Protocol
     seeds: int
     warm: bool = False
 
+    def trials(self) -> list[PlannedTrial]:
+        start = f"rote.readout {WARM_FACTS}" if self.warm else None
+        return [PlannedTrial(self.spec, self.protocol, seed, start) for seed in range(self.seeds)]
+
 
 def shape(vocab: int, dim: int, head_dim: int, heads: int) -> AttentionOnly:
     return AttentionOnly(vocab=vocab, context=2, dim=dim, head_dim=head_dim, heads=heads, scale_scores=True)
 
 
-def asked(name: str, spec: AttentionOnly, seeds: int, warm: bool = False, **changes: Any) -> Asked:
-    return Asked(name, spec, best(spec, spec.vocab**2, **changes), seeds, warm)
+def row(name: str, spec: AttentionOnly, seeds: int, warm: bool = False, **changes: Any) -> TableRow:
+    return TableRow(name, spec, best(spec, spec.vocab**2, **changes), seeds, warm)
 
 
-def published(ledger: Ledger) -> None:
+def published(folder: Path) -> None:
     """The two shapes at which published accuracies are .86 (sampled) and .52."""
-    show(ledger, [asked("best", shape(50, 10, 10, 21), 5), asked("best", shape(50, 7, 7, 31), 5)])
+    show(folder, [row("best", shape(50, 10, 10, 21), 5), row("best", shape(50, 7, 7, 31), 5)])
 
 
-def optimisers(ledger: Ledger) -> None:
+def optimisers(folder: Path) -> None:
     """About as much processor time each: by the code at k = 2, then by accuracy at k = d."""
     plain = {"decay": 0.0, "polish": 0}
     spec, code = shape(50, 10, 2, 42), {"focus": 0.0}
     show(
-        ledger,
+        folder,
         [
-            asked("Adam, peak .02", spec, 3, steps=14_000, peak=2e-2, **plain, **code),
-            asked("Adam, peak .04, decay .01", spec, 3, steps=14_000, polish=0, **code),
-            asked("the same, then L-BFGS: `best`", spec, 3, **code),
-            asked("few steps, then L-BFGS", spec, 3, steps=2000, polish=2500, **code),
-            asked("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain, **code),
-            asked("warm start from rote.readout", spec, 3, warm=True, **code),
+            row("Adam, peak .02", spec, 3, steps=14_000, peak=2e-2, **plain, **code),
+            row("Adam, peak .04, decay .01", spec, 3, steps=14_000, polish=0, **code),
+            row("the same, then L-BFGS: `best`", spec, 3, **code),
+            row("few steps, then L-BFGS", spec, 3, steps=2000, polish=2500, **code),
+            row("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain, **code),
+            row("warm start from rote.readout", spec, 3, warm=True, **code),
         ],
     )
     spec = shape(50, 7, 7, 31)
     show(
-        ledger,
+        folder,
         [
-            asked("Adam, peak .02", spec, 3, steps=16_000, peak=2e-2, **plain),
-            asked("`best`", spec, 3),
-            asked("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain),
+            row("Adam, peak .02", spec, 3, steps=16_000, peak=2e-2, **plain),
+            row("`best`", spec, 3),
+            row("Muon on heads, peak .04 and .02", spec, 3, steps=4000, optimizer="muon", **plain),
         ],
     )
 
 
-def steps(ledger: Ledger) -> None:
+def steps(folder: Path) -> None:
     """What longer training still gains, with and without decay."""
     spec, plain = shape(50, 10, 2, 42), {"focus": 0.0, "polish": 0}
     counts = (1000, 3000, 10_000, 30_000)
-    show(ledger, [asked("no decay", spec, 2, steps=count, decay=0.0, **plain) for count in counts])
-    show(ledger, [asked("decay .01", spec, 2, steps=count, **plain) for count in (*counts, 100_000)])
+    show(folder, [row("no decay", spec, 2, steps=count, decay=0.0, **plain) for count in counts])
+    show(folder, [row("decay .01", spec, 2, steps=count, **plain) for count in (*counts, 100_000)])
 
 
 def shapes(folder: Path, figure: Path) -> None:
     """A search at 4,400 parameters, and the curve against k: all shapes of three dimensions with the same steps."""
-    found = densest(4400, dims=[6, 8, 10, 13, 16], rounds=[500, 2000, 8000], folder=folder, workers=1)
-    print(f"{len(found.rounds[0])} shapes, then {[len(one) for one in found.rounds[1:]]}\n")
-    show_held(found.rounds[-1])
+    search = densest(4400, dims=[6, 8, 10, 13, 16], rounds=[500, 2000, 8000], folder=folder, workers=1)
+    print(f"{len(search.rounds[0])} shapes, then {[len(ranked) for ranked in search.rounds[1:]]}\n")
+    show_shapes(search.rounds[-1])
     curve = densest(
         4400, vocabs=[50], dims=[8, 10, 13], head_dims=[1, 2, 3, 5, 8, 10, 13], rounds=[5000],
         folder=folder, workers=1,
     )  # fmt: skip
-    show_held(curve.rounds[-1])
+    show_shapes(curve.rounds[-1])
     print(f"figure {density_figure(curve, figure)}")
 
 
-def densest_shapes(ledger: Ledger) -> None:
+def densest_shapes(folder: Path) -> None:
     """The headline: full recall of every pair, and most bits by the code."""
     show(
-        ledger,
+        folder,
         [
-            asked("full recall", shape(80, 13, 2, 109), 3, focus=0.0, polish=2000),
-            asked("nearly full recall", shape(80, 13, 2, 105), 3, focus=0.0, polish=2000),
-            asked("overfull", shape(80, 13, 2, 99), 3, focus=0.0, polish=2000),
-            asked("nearly full recall, longer", shape(80, 13, 2, 105), 2, focus=0.0, steps=30_000, polish=2000),
-            asked("overfull, longer", shape(80, 13, 2, 99), 2, focus=0.0, steps=30_000, polish=2000),
+            row("full recall", shape(80, 13, 2, 109), 3, focus=0.0, polish=2000),
+            row("nearly full recall", shape(80, 13, 2, 105), 3, focus=0.0, polish=2000),
+            row("overfull", shape(80, 13, 2, 99), 3, focus=0.0, polish=2000),
+            row("nearly full recall, longer", shape(80, 13, 2, 105), 2, focus=0.0, steps=30_000, polish=2000),
+            row("overfull, longer", shape(80, 13, 2, 99), 2, focus=0.0, steps=30_000, polish=2000),
         ],
     )
 
 
-def show_held(shapes_held: Sequence[ShapeResult]) -> None:
+def show_shapes(ranked: Sequence[ShapeResult]) -> None:
     print(
         "| N | d | k | H | parameters | accuracy | code | answers | if all | seeds |\n"
         "|---|---|---|---|---|---|---|---|---|---|"
     )
-    for one in shapes_held:
-        spec = one.spec
+    for result in ranked:
+        spec = result.spec
         print(
             f"| {spec.vocab} | {spec.dim} | {spec.head_dim} | {spec.heads} | {spec.parameters():,} "
-            f"| {one.accuracy:.4f} | {one.code:.3f} | {one.answers:.3f} | {one.full:.3f} | {one.seeds} |"
+            f"| {result.recall:.4f} | {result.code:.3f} | {result.answers:.3f} | {result.full:.3f} | {result.seeds} |"
         )
     print(flush=True)
 
 
-def show(ledger: Ledger, wanted: Sequence[Asked]) -> None:
-    """Train what the ledger does not hold, then print a Markdown table."""
-    done = {TrialKey.of(row.cell, row.seed): row.result for row in ledger.rows()}
-    trials = []
-    for one in wanted:
-        for seed in range(one.seeds):
-            if TrialKey.of(cell(one), seed) not in done:
-                task = random_associations(one.spec.vocab, 2, seed=seed)
-                start = warm_weights(task, one.spec, seed) if one.warm else None
-                trials.append(Trial(task, one.spec, one.protocol, seed, key=one, start=start))
-    for trial, trained in run_trials(trials, workers=1):
-        result = held_by(trained, trial.task)
-        ledger.record(cell(trial.key), trial.seed, result, trained.seconds)
-        done[TrialKey.of(cell(trial.key), trial.seed)] = result
+def show(folder: Path, table: Sequence[TableRow]) -> None:
+    """Train what the folder's ledger does not hold, then print a Markdown table."""
+    trials = [trial for line in table for trial in line.trials()]
+    plan = RunPlan({"benchmark": "bits per parameter"}, trials, RandomTables(), bits_record, warm_weights)
+    rows = run(plan, folder, workers=1).rows
     print(
         "| | N, d, k, H | parameters | steps + polish | accuracy | code | answers | if all | complete | s |\n"
         "|---|---|---|---|---|---|---|---|---|---|"
     )
-    for one in wanted:
-        results = [done[TrialKey.of(cell(one), seed)] for seed in range(one.seeds)]
-        spec, parameters = one.spec, one.spec.parameters()
+    for line in table:
+        results = [rows[trial.key].result for trial in line.trials()]
+        spec, parameters = line.spec, line.spec.parameters()
         accuracy = [result["accuracy"] for result in results]
         code, answers, full = (
             [result[name] / parameters for result in results] for name in ("code_bits", "answer_bits", "entropy_bits")
         )
         print(
-            f"| {one.name} | {spec.vocab}, {spec.dim}, {spec.head_dim}, {spec.heads} | {parameters:,} "
-            f"| {one.protocol.steps:,} + {one.protocol.polish:,} | {spread(accuracy, 4)} | {spread(code, 3)} "
+            f"| {line.name} | {spec.vocab}, {spec.dim}, {spec.head_dim}, {spec.heads} | {parameters:,} "
+            f"| {line.protocol.steps:,} + {line.protocol.polish:,} | {spread(accuracy, 4)} | {spread(code, 3)} "
             f"| {spread(answers, 3)} | {np.mean(full):.3f} | {sum(result['complete'] for result in results)} of "
-            f"{one.seeds} | {np.mean([result['seconds'] for result in results]):.0f} |",
+            f"{line.seeds} | {np.mean([result['seconds'] for result in results]):.0f} |",
             flush=True,
         )
     print()
@@ -170,15 +166,13 @@ def spread(values: list[float], digits: int) -> str:
     return shown if low == high else f"{shown} ({low:.{digits}f}-{high:.{digits}f})"
 
 
-def cell(one: Asked) -> dict[str, Any]:
-    start = {"start": f"rote.readout {WARM_FACTS}"} if one.warm else {}
-    return {"spec": one.spec.to_config(), "protocol": one.protocol.model_dump(mode="json"), **start}
-
-
-def warm_weights(task: AssociationTask, spec: AttentionOnly, seed: int) -> dict[str, Tensor]:
+def warm_weights(trial: PlannedTrial, task: AssociationTask) -> dict[str, Tensor] | None:
     """A built memory of the first facts as a start; queries make up for scores that training divides by sqrt(k)."""
+    if trial.start is None:
+        return None
+    spec = trial.spec
     sizes = {"dim": spec.dim, "head_dim": spec.head_dim, "heads": spec.heads}
-    model = build(task.take(slice(0, WARM_FACTS)), "rote.readout", seed=seed, **sizes).model
+    model = build(task.take(slice(0, WARM_FACTS)), "rote.readout", seed=trial.seed, **sizes).model
     query = "layers.0.query"
     return {**model.weights, query: model.weights[query] * math.sqrt(spec.head_dim)}
 
@@ -196,8 +190,7 @@ def main() -> None:
     for name, section in SECTIONS.items():
         if given.section in (name, "all"):
             print(f"{name}\n")
-            with Ledger.open(given.output, {"benchmark": "bits per parameter"}, {}) as ledger:
-                section(ledger)
+            section(given.output)
     if given.section in ("shapes", "all"):
         shapes(given.output.with_name(given.output.name + "-shapes"), given.figure)
 

@@ -32,18 +32,18 @@ def grid(first_seed: int, repeats: int) -> dict[str, float]:
     trials = [
         Trial(tasks[seed], cell.spec, cell_protocol(cell, "fast"), seed, key=cell) for cell in cells for seed in seeds
     ]
-    found: dict[tuple[str, float], list[float]] = {(cell.series, cell.x): [] for cell in cells}
+    accuracies: dict[tuple[str, float], list[float]] = {(cell.series, cell.x): [] for cell in cells}
     start, processor = time.perf_counter(), time.process_time()
     for trial, trained in run_trials(trials, progress=Bars()):
-        found[trial.key.series, trial.key.x].append(trained.published_accuracy)
+        accuracies[trial.key.series, trial.key.x].append(trained.published_accuracy)
     wall, processor = time.perf_counter() - start, time.process_time() - processor
-    above = [float(np.mean(found[cell.series, cell.x])) - cell.published for cell in cells]
+    above = [float(np.mean(accuracies[cell.series, cell.x])) - cell.published for cell in cells]
     return {
         "cells": len(cells),
         "models": len(trials),
         "smallest difference": min(above),
         "mean difference": float(np.mean(above)),
-        "cells below by more than .005": sum(one < -0.005 for one in above),
+        "cells below by more than .005": sum(difference < -0.005 for difference in above),
         "wall s": wall,
         "processor s": processor,
     }

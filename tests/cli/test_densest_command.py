@@ -11,9 +11,11 @@ def test_a_search_prints_its_winner_and_resumes(rote):
     document = first.json
     assert document["trained_now"] == sum(len(one) for one in document["rounds"])
     assert document["best"]["bits_per_parameter_code"] == max(
-        held["bits_per_parameter_code"] for held in document["rounds"][-1]
+        shape["bits_per_parameter_code"] for shape in document["rounds"][-1]
     )
     assert document["square"]["head_dim"] == document["square"]["dim"] == 4
+    assert document["best"]["bits_per_parameter"] == document["best"]["bits_per_parameter_code"]
+    assert document["figures"] == []
     again = rote("densest", *SMALL, "--json").json
     assert again == {**document, "trained_now": 0}
     table = rote("densest", *SMALL, "--figure", "k.png")

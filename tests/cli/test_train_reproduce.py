@@ -87,8 +87,8 @@ def test_same_result_on_any_number_of_workers(tmp_path):
     results = []
     for workers in (1, 3):
         reproduce(plan, tmp_path / str(workers), workers=workers)
-        found = Ledger.read(tmp_path / str(workers))[1]
-        results.append([(row.cell, row.seed, {**row.result, "seconds": 0}) for row in found])
+        ended = Ledger.read(tmp_path / str(workers))[1]
+        results.append([(row.cell, row.seed, {**row.result, "seconds": 0}) for row in ended])
     assert results[0] == results[1]
     assert len(results[0]) == 6
 
@@ -141,16 +141,16 @@ def test_train_writes_a_model_that_verifies(rote):
     arguments = ("--dim", 4, "--heads", 3, "--seeds", 3, "--steps", 150, "--json")
     done = rote("train", FACTS, "-o", "model", *arguments)
     assert done.code == 0, done.err
-    told = done.json
-    assert told["recall"] == max(model["accuracy"] for model in told["models"])
-    assert told["ceiling"] == 1
-    assert told["promised"] == 3 * 4 + 4
-    held = rote("recall", "model", FACTS, "--json").json
-    assert held["recalled"] == told["recalled"]
-    assert held["bits_per_parameter"] == told["bits_per_parameter"]
+    document = done.json
+    assert document["recall"] == max(model["recall"] for model in document["models"])
+    assert document["ceiling"] == 1
+    assert document["promised"] == 3 * 4 + 4
+    recalled = rote("recall", "model", FACTS, "--json").json
+    assert recalled["recalled"] == document["recalled"]
+    assert recalled["bits_per_parameter"] == document["bits_per_parameter"]
     assert rote("verify", "model", FACTS).code == 0
     again = rote("train", FACTS, "-o", "again", *arguments, "--workers", 1).json
-    assert [model["accuracy"] for model in again["models"]] == [model["accuracy"] for model in told["models"]]
+    assert [model["recall"] for model in again["models"]] == [model["recall"] for model in document["models"]]
 
 
 def test_train_says_when_it_diverges(rote, tmp_path):
@@ -162,13 +162,13 @@ def test_train_says_when_it_diverges(rote, tmp_path):
 
 def test_train_with_an_mlp_and_several_layers(rote):
     sizes = ("--dim", 4, "--heads", 1, "--width", 8, "--layers", 2, "--seeds", 1, "--steps", 20)
-    told = rote("train", FACTS, "-o", "model", *sizes, "--json").json
-    assert told["spec"]["architecture"] == "mlp-transformer"
-    assert told["parameters"] == 4 * (2 + 2 * 12 + 4 * 4 * 2) + 2 * (2 * 4 * 8 + 8)
+    document = rote("train", FACTS, "-o", "model", *sizes, "--json").json
+    assert document["spec"]["architecture"] == "mlp-transformer"
+    assert document["parameters"] == 4 * (2 + 2 * 12 + 4 * 4 * 2) + 2 * (2 * 4 * 8 + 8)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "named"),
     [
         (("--steps", 0), "steps"),
         (("--seeds", 0), "seeds"),
@@ -177,7 +177,7 @@ def test_train_with_an_mlp_and_several_layers(rote):
         (("--batch", 2**50), "batch"),
     ],
 )
-def test_train_refuses(rote, arguments, told):
+def test_train_refuses(rote, arguments, named):
     refused = rote("train", FACTS, "-o", "model", "--dim", 4, "--heads", 2, *arguments)
     assert refused.code == 2
-    assert told in refused.err
+    assert named in refused.err

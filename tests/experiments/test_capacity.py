@@ -3,34 +3,38 @@
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.capacity import capacity, largest_stored
+from rote.experiments.built_capacity import built_capacity
+from rote.experiments.capacity import METHODS, capacity
+from rote.experiments.capacity_search import largest_recalled
+from rote.experiments.trained_capacity import trained_capacity
 from rote.models import AttentionOnly
 from rote.progress import SILENT
 from rote.tasks.generators import random_associations
-from rote.theory.dana2025 import promised
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=6, head_dim=4, heads=4)
+PROMISED = 4 * 4 + 6
+"""H k + d of Theorem 1."""
 
 
 def test_theorem_1_stores_what_it_promises_and_no_more():
-    found = capacity(SPEC, "dana2025.theorem1", tolerance=0)
-    assert found.recalled == promised(SPEC) == 22
-    assert found.refused == 23
-    assert found.bits_per_parameter == pytest.approx(found.bits / SPEC.parameters())
+    measured = built_capacity(SPEC, "dana2025.theorem1", tolerance=0)
+    assert measured.recalled == PROMISED
+    assert measured.refused == 23
+    assert measured.bits_per_parameter == pytest.approx(measured.bits / SPEC.parameters())
 
 
 def test_a_fitted_readout_stores_more():
-    found = capacity(SPEC, "rote.readout", tolerance=0.05, steps=300)
-    assert found.recalled > 1.5 * promised(SPEC)
-    complete = {trial.facts for trial in found.trials if trial.complete}
-    assert found.recalled in complete
-    assert found.refused is None or found.refused > found.recalled
+    measured = built_capacity(SPEC, "rote.readout", tolerance=0.05, steps=300)
+    assert measured.recalled > 1.5 * PROMISED
+    complete = {attempt.facts for attempt in measured.tries if attempt.complete}
+    assert measured.recalled in complete
+    assert measured.refused is None or measured.refused > measured.recalled
 
 
 def test_a_table_may_run_out_first():
     task = random_associations(12, 2, 15, seed=4)
-    found = capacity(SPEC, "dana2025.theorem1", task=task)
-    assert (found.recalled, found.refused) == (15, None)
+    measured = built_capacity(SPEC, "dana2025.theorem1", task=task)
+    assert (measured.recalled, measured.refused) == (15, None)
 
 
 def refusing_above(limit: int):
@@ -42,16 +46,40 @@ def refusing_above(limit: int):
 @pytest.mark.parametrize("start", [1, 5, 64])
 def test_the_search_finds_the_boundary(limit, start):
     with SILENT.stage("") as stage:
-        stored, refused, trials = largest_stored(
-            lambda facts: None if facts <= limit else "too many", start, 64, 0.0, stage
-        )
-    assert stored == limit
+        recalled, refused, tries = largest_recalled(refusing_above(limit), start, 64, 0.0, stage)
+    assert recalled == limit
     assert refused == (limit + 1 if limit < 64 else None)
-    assert len({trial.facts for trial in trials}) == len(trials) <= 14
+    assert len({attempt.facts for attempt in tries}) == len(tries) <= 14
 
 
 def test_what_cannot_be_searched_is_refused():
     with pytest.raises(InputError, match="not store a single fact"):
-        capacity(SPEC, "rote.readout", no_such_option=1)
+        built_capacity(SPEC, "rote.readout", no_such_option=1)
     with pytest.raises(InputError, match="vocabulary"):
-        capacity(SPEC, "rote.readout", task=random_associations(13, 2, 15))
+        built_capacity(SPEC, "rote.readout", task=random_associations(13, 2, 15))
+
+
+def test_one_call_gives_every_row_with_the_bounds():
+    measured = capacity(SPEC, tolerance=0.1, steps=300, methods=["rote.readout"])
+    assert measured.rows == (measured.rows[0],)
+    again = built_capacity(SPEC, "rote.readout", tolerance=0.1, steps=300)
+    assert measured.rows[0].recalled == again.recalled
+    document = measured.summary()
+    assert document["capacities"][0]["method"] == "rote.readout"
+    assert document["capacities"][0]["recalled"] == again.recalled
+    assert document["bounds"]["dana2025.theorem1"] == PROMISED
+    assert document["parameters"] == SPEC.parameters()
+    assert set(METHODS) == {"dana2025.theorem1", "rote.readout"}
+
+
+def test_capacity_by_training_is_the_same_call():
+    small = AttentionOnly(vocab=8, context=2, dim=3, head_dim=3, heads=2)
+    options = {"tolerance": 0.3, "seeds": 1, "steps": 100, "polish": 0}
+    (row,) = capacity(small, by="training", **options).rows
+    again = trained_capacity(small, **options)
+    assert (row.method, row.recalled, row.refused) == ("training", again.recalled, again.refused)
+
+
+def test_bad_options_are_named():
+    with pytest.raises(InputError, match=r"tolerance=1\.5"):
+        capacity(SPEC, tolerance=1.5)

@@ -42,15 +42,15 @@ def test_vocabulary_of_a_load_is_the_nearest(load, parameters):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"parameters": 0}, "parameters: 0"),
+        ({"parameters": 0}, "parameters=0"),
         ({"parameters": 100, "vocabs": [50]}, "pay for no shape"),
-        ({"parameters": 2000, "vocabs": [1]}, "vocabs: 1"),
-        ({"parameters": 2000, "dims": [0], "head_dims": [-1]}, "head_dims: -1"),
-        ({"parameters": 2000, "context": 1}, "context: 1"),
-        ({"parameters": 2000, "rounds": [300, 100]}, "rounds: \\[300, 100\\]"),
-        ({"parameters": 2000, "rounds": []}, "rounds: \\[\\]"),
-        ({"parameters": 2000, "seeds": 0}, "seeds: 0"),
-        ({"parameters": 2000, "keep": 0.0}, "keep: 0.0"),
+        ({"parameters": 2000, "vocabs": [1]}, "`vocabs`: 1"),
+        ({"parameters": 2000, "dims": [0], "head_dims": [-1]}, "`head_dims`: -1"),
+        ({"parameters": 2000, "context": 1}, "context=1"),
+        ({"parameters": 2000, "rounds": [300, 100]}, "`rounds`: \\[300, 100\\]"),
+        ({"parameters": 2000, "rounds": []}, "`rounds`: \\[\\]"),
+        ({"parameters": 2000, "seeds": 0}, "seeds=0"),
+        ({"parameters": 2000, "keep": 0.0}, "keep=0.0"),
     ],
 )
 def test_bad_arguments_are_named(arguments, named):
@@ -59,24 +59,24 @@ def test_bad_arguments_are_named(arguments, named):
 
 
 def test_a_shape_holds_what_its_models_hold():
-    found = densest(400, **SMALL)
-    first, last = found.rounds
+    search = densest(400, **SMALL)
+    first, last = search.rounds
     assert len(first) == 6
     assert 3 <= len(last) <= 4
-    assert found.trained == len(first) + 2 * len(last)
-    held = found.best
-    assert held is not None
-    assert held.code == max(one.code for one in found.rounds[-1])
+    assert search.trained == len(first) + 2 * len(last)
+    best = search.best
+    assert best is not None
+    assert best.code == max(shape.code for shape in last)
     code, answers = [], []
     for seed in range(2):
-        task = random_associations(held.spec.vocab, 2, seed=seed)
-        (trained,) = train(task, held.spec, [seed], protocol_of(held.spec, 150, "code"), workers=1)
+        task = random_associations(best.spec.vocab, 2, seed=seed)
+        (trained,) = train(task, best.spec, [seed], protocol_of(best.spec, 150, "code"), workers=1)
         recalled = recall(trained.model, task).recalled
         code.append(softmax_code(trained.model, task).bits_per_parameter)
         answers.append(bits_memorized(task.entropy_bits, 100 if task.vocab == 10 else 144, recalled, task.vocab))
-    assert held.code == pytest.approx(sum(code) / 2)
-    assert held.answers == pytest.approx(sum(answers) / 2 / held.spec.parameters())
-    assert 0 < held.answers <= held.full
+    assert best.code == pytest.approx(sum(code) / 2)
+    assert best.answers == pytest.approx(sum(answers) / 2 / best.spec.parameters())
+    assert 0 < best.answers <= best.full
 
 
 def test_a_search_resumes_and_shares_its_trials(tmp_path):
@@ -89,31 +89,32 @@ def test_a_search_resumes_and_shares_its_trials(tmp_path):
     assert again.trained == 0
     assert len(Ledger.read(tmp_path)[1]) == whole.trained
 
-    def told(found):
-        return [[{**held.summary(), "seconds": 0} for held in one] for one in found.rounds]
+    def lasting(search):
+        return [[{**shape, "processor_seconds": 0} for shape in ranked] for ranked in search.summary()["rounds"]]
 
-    assert told(whole) == told(resumed) == told(again)
+    assert lasting(whole) == lasting(resumed) == lasting(again)
+    assert (whole.summary()["run"], again.summary()["run"]) == (None, str(tmp_path))
 
 
 def test_by_recall_only_whole_tables_win():
-    found = densest(330, vocabs=[6, 9], dims=[5], head_dims=[1, 2], rounds=[300], seeds=1, by="recall", workers=1)
-    assert found.best is not None
-    assert found.best.complete == 1
-    assert found.best.accuracy == 1
-    assert found.best.answers == pytest.approx(found.best.full)
+    search = densest(330, vocabs=[6, 9], dims=[5], head_dims=[1, 2], rounds=[300], seeds=1, by="recall", workers=1)
+    assert search.best is not None
+    assert search.best.complete == 1
+    assert search.best.recall == 1
+    assert search.best.answers == pytest.approx(search.best.full)
     impossible = densest(60, vocabs=[9], dims=[2], head_dims=[1, 2], rounds=[20], seeds=1, by="recall", workers=1)
     assert impossible.best is None
 
 
 def test_the_best_shape_with_k_equal_d_stays_to_the_end():
-    found = densest(
+    search = densest(
         700, vocabs=[14], dims=[5, 6], head_dims=[1, 2, 3, 5, 6], rounds=[20, 40], keep=0.01, seeds=1, workers=1
     )
-    square = found.square
+    square = search.square
     assert square is not None
-    first = [held for held in found.rounds[0] if held.spec.dim == held.spec.head_dim]
+    first = [shape for shape in search.rounds[0] if shape.spec.dim == shape.spec.head_dim]
     assert square.spec == first[0].spec
-    assert 3 <= len(found.rounds[-1]) <= 4
+    assert 3 <= len(search.rounds[-1]) <= 4
 
 
 def test_protocols_differ_in_focus_alone():

@@ -10,22 +10,22 @@ from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
 
 
-def held(dim: int, head_dim: int, code: float, vocab: int = 20) -> ShapeResult:
+def shape_result(dim: int, head_dim: int, code: float, vocab: int = 20) -> ShapeResult:
     spec = AttentionOnly(vocab=vocab, context=2, dim=dim, head_dim=head_dim, heads=30 // head_dim)
     return ShapeResult(spec, 100, 1, 0.5, code, code / 2, 3.0, 0, 0, 1.0)
 
 
 def test_one_curve_per_dimension_with_the_best_vocabulary(tmp_path):
     shapes = [
-        held(6, 1, 2.5),
-        held(6, 2, 2.4),
-        held(6, 2, 1.0, vocab=30),
-        held(6, 6, 1.2),
-        held(8, 2, 2.2),
-        held(8, 3, 2),
+        shape_result(6, 1, 2.5),
+        shape_result(6, 2, 2.4),
+        shape_result(6, 2, 1.0, vocab=30),
+        shape_result(6, 6, 1.2),
+        shape_result(8, 2, 2.2),
+        shape_result(8, 3, 2),
     ]
-    found = Densest("code", (tuple(shapes), tuple(shapes[:2])), 0)
-    path = density_figure(found, tmp_path / "density.svg")
+    search = Densest(10_000, "code", (tuple(shapes), tuple(shapes[:2])), 0)
+    path = density_figure(search, tmp_path / "density.svg")
     text = path.read_text()
     for shown in ("d = 6", "d = 8", "k = d", "bits per parameter", "Morris et al. 2025: 3.6", "100 steps"):
         assert shown in text
@@ -33,6 +33,6 @@ def test_one_curve_per_dimension_with_the_best_vocabulary(tmp_path):
 
 
 def test_a_search_of_two_head_dimensions_has_no_curve(tmp_path):
-    found = Densest("code", ((held(6, 1, 2.5), held(6, 2, 2.4)),), 0)
+    search = Densest(10_000, "code", ((shape_result(6, 1, 2.5), shape_result(6, 2, 2.4)),), 0)
     with pytest.raises(InputError, match="fewer than three head dimensions"):
-        density_figure(found, tmp_path / "density.png")
+        density_figure(search, tmp_path / "density.png")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.tasks import AssociationTask, DistributionTask, Vocabulary
+from rote.tasks import AssociationTask, DistributionTask, Spread, Vocabulary
 from rote.tasks.facts import facts
 from rote.tasks.generators import random_associations, random_distributions, random_vectors
 
@@ -193,9 +193,11 @@ def test_keys_are_recalled_all_or_none_with_their_rows(case):
 
 def test_rows_of_foreign_tokens_are_told_from_the_others(worded):
     assert worded.known_rows(worded.vocabulary).all()
-    known = worded.known_rows(Vocabulary(worded.vocabulary.words(worded.take(np.array([0])).used)))
-    assert known[0]
-    assert not known.all()
+    foreign = worded.vocabulary.tokens[int(worded.contexts[-1, 0])]
+    others = Vocabulary(token for token in worded.vocabulary.tokens if token != foreign)
+    rows = [worded[row] for row in range(worded.facts)]
+    words = [{*row.key, *(row.answers if isinstance(row, Spread) else [row.answer])} for row in rows]
+    assert worded.known_rows(others).tolist() == [foreign not in row for row in words]
 
 
 def test_length_and_representation(case):

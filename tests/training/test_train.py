@@ -9,11 +9,13 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
 from rote.progress import Progress
-from rote.training import Trial, native_engine, paper, run_trials
+from rote.training import native_engine
 from rote.training.memory import bytes_per_model
 from rote.training.problem import TrainingProblem
+from rote.training.protocol import paper
 from rote.training.run import divergence_step
 from rote.training.train import train
+from rote.training.trials import Trial, run_trials
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
 ENGINES = ["torch", "native"] if native_engine.lanes() else ["torch"]

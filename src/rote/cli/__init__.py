@@ -11,6 +11,7 @@ import sys
 from cyclopts import App, CycloptsError
 
 from rote import __version__
+from rote.cli.ask import ask
 from rote.cli.bound import bound
 from rote.cli.build import build
 from rote.cli.capacity import capacity
@@ -40,7 +41,7 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, recall, verify, capacity, densest, reproduce, law, papers, methods)
+    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods)
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 

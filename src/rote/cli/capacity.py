@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from rote.cli.options import Seed, bars, read_facts
 from rote.cli.output import AsJson, print_json, print_table
 
-METHODS = ("dana2025.theorem1", "rote.readout")
-"""Constructions that fill a model of given sizes."""
+SHOWN_BOUNDS = ("dana2025.theorem1", "rote.rank", "rote.readout", "morris2025.bits", "rote.counting")
+"""Bounds named above the table."""
 
 
 def capacity(
@@ -22,7 +22,7 @@ def capacity(
     context: int = 2,
     facts: str | None = None,
     by: Literal["building", "training"] = "building",
-    method: Annotated[tuple[str, ...], Parameter(negative="")] = METHODS,
+    method: Annotated[tuple[str, ...], Parameter(negative="")] = ("dana2025.theorem1", "rote.readout"),
     tolerance: float = 0.02,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -55,9 +55,9 @@ def capacity(
         Stop when what was stored and what failed are this close, relatively.
     """
     from rote.errors import InputError
+    from rote.experiments.capacity import capacity as measure_capacity
     from rote.models.attention_only import AttentionOnly
     from rote.tasks import require_associations
-    from rote.theory import bounds
 
     task = None
     if facts is not None:
@@ -66,42 +66,21 @@ def capacity(
         vocab, context = task.vocab, task.context
     if vocab is None:
         raise InputError("--vocab is missing: how many tokens has the random table to be stored? Or give --facts")
-    if not 0 < tolerance < 1:
-        raise InputError(f"--tolerance {tolerance}: must lie between 0 and 1")
     spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads)
-    rows: list[dict[str, Any]] = []
-    if by == "building":
-        from rote.experiments.capacity import capacity as search
-
-        for one in method:
-            found = search(spec, one, task=task, tolerance=tolerance, seed=seed, progress=bars())
-            rows.append({"method": one, **_summary(found)})
-    else:
-        from rote.experiments.trained_capacity import trained_capacity
-
-        found = trained_capacity(spec, task=task, tolerance=tolerance, seed=seed, progress=bars())
-        rows.append({"method": "training", **_summary(found)})
-    promised = {item.id: item.associations for item in bounds(spec) if item.applies}
+    capacities = measure_capacity(
+        spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, progress=bars()
+    )
+    document = capacities.summary()
     if as_json:
-        print_json({"spec": spec.to_config(), "capacities": rows, "bounds": promised, "seed": seed})
+        print_json(document)
         return
-    names = ("dana2025.theorem1", "rote.rank", "rote.readout", "morris2025.bits", "rote.counting")
-    theory = ", ".join(f"{name} {promised[name]:,}" for name in names if promised.get(name) is not None)
+    promised = document["bounds"]
+    theory = ", ".join(f"{name} {promised[name]:,}" for name in SHOWN_BOUNDS if promised.get(name) is not None)
     print_table(
         f"{spec.parameters():,} parameters; theory: {theory}",
         ["method", "facts recalled", "not recalled", "bits per parameter", "tries", "seconds"],
         [
             [row["method"], row["recalled"], row["refused"], row["bits_per_parameter"], row["tries"], row["seconds"]]
-            for row in rows
+            for row in document["capacities"]
         ],
     )
-
-
-def _summary(found: Any) -> dict[str, Any]:
-    return {
-        "recalled": found.recalled,
-        "refused": found.refused,
-        "bits_per_parameter": found.bits_per_parameter,
-        "tries": len(found.trials),
-        "seconds": round(sum(trial.seconds for trial in found.trials), 2),
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -74,75 +74,58 @@ def densest(
         Native where it can, else torch.
     """
     from rote.errors import InputError
-    from rote.experiments.densest import densest as search
+    from rote.experiments.densest import densest as search_densest
     from rote.report.density_figure import FORMATS, density_figure
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"--figure {figure}: the name must end in {' or '.join(FORMATS)}")
     folder = Path("runs") / f"densest-{parameters}" if output is None else output
     try:
-        found = search(
+        search = search_densest(
             parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=by, rounds=rounds, seeds=seeds,
             keep=keep, folder=folder, workers=workers, engine=engine, progress=bars(),
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
-    drawn = None if figure is None else str(density_figure(found, figure))
+    figures = [] if figure is None else [str(density_figure(search, figure))]
     if as_json:
-        print_json(_document(found, parameters, folder, drawn))
+        print_json({**search.summary(), "figures": figures})
     else:
-        _show(found, parameters, folder, drawn)
+        _show(search, figures)
     return 0
 
 
-def _document(found: Densest, parameters: int, folder: Path, drawn: str | None) -> dict[str, Any]:
-    return {
-        "run": str(folder),
-        "budget": parameters,
-        "by": found.by,
-        "best": None if found.best is None else found.best.summary(),
-        "square": None if found.square is None else found.square.summary(),
-        "rounds": [[held.summary() for held in one] for one in found.rounds],
-        "trained_now": found.trained,
-        "figure": drawn,
-    }
-
-
-def _show(found: Densest, parameters: int, folder: Path, drawn: str | None) -> None:
-    last = found.rounds[-1]
+def _show(search: Densest, figures: list[str]) -> None:
+    last, best, square = search.rounds[-1], search.best, search.square
     shown = list(last[:SHOWN])
-    shown += [held for held in (found.best, found.square) if held is not None and held not in shown]
-    tried = len(found.rounds[0])
+    shown += [shape for shape in (best, square) if shape is not None and shape not in shown]
     print_table(
-        f"densest of {tried} shapes of at most {parameters:,} parameters, {last[0].steps:,} steps, "
+        f"densest of {len(search.rounds[0])} shapes of at most {search.budget:,} parameters, {last[0].steps:,} steps, "
         f"{last[0].seeds} seed{'s' if last[0].seeds > 1 else ''}",
         ["N", "d", "k", "H", "parameters", "recall", "bits/param: code", "answers", "if all", "whole", ""],
         [
             [
-                held.spec.vocab, held.spec.dim, held.spec.head_dim, held.spec.heads, held.spec.parameters(),
-                f"{held.accuracy:.4f}", f"{held.code:.3f}", f"{held.answers:.3f}", f"{held.full:.3f}",
-                f"{held.complete} of {held.seeds}", _remark(held, found),
+                shape.spec.vocab, shape.spec.dim, shape.spec.head_dim, shape.spec.heads, shape.spec.parameters(),
+                f"{shape.recall:.4f}", f"{shape.code:.3f}", f"{shape.answers:.3f}", f"{shape.full:.3f}",
+                f"{shape.complete} of {shape.seeds}", _remark(shape, search),
             ]
-            for held in shown
+            for shape in shown
         ],
     )  # fmt: skip
-    if found.best is None:
+    if best is None:
         print("  no shape recalled every context: give more --rounds, or smaller vocabularies")
-    elif found.square is not None and found.square != found.best:
-        held, than = _counted(found.best, found), _counted(found.square, found)
-        ratio = f", {held / than:.2f} times" if than else ""
-        print(f"  k = {found.best.spec.head_dim} holds {held:.3f} bits per parameter, k = d at best {than:.3f}{ratio}")
-    print(f"  {found.trained} models trained now; trials are in {folder}" + (f", figure {drawn}" if drawn else ""))
+    elif square is not None and square != best:
+        most, than = best.score(search.by), square.score(search.by)
+        ratio = f", {most / than:.2f} times" if than else ""
+        print(f"  k = {best.spec.head_dim} holds {most:.3f} bits per parameter, k = d at best {than:.3f}{ratio}")
+    drawn = f", figure {figures[0]}" if figures else ""
+    print(f"  {search.trained} models trained now; trials are in {search.folder}{drawn}")
 
 
-def _counted(held: ShapeResult, found: Densest) -> float:
-    return held.score(found.by)
-
-
-def _remark(held: ShapeResult, found: Densest) -> str:
-    marks = ["densest"] if held == found.best else []
-    if held == found.square:
+def _remark(shape: ShapeResult, search: Densest) -> str:
+    marks = ["densest"] if shape == search.best else []
+    if shape == search.square:
         marks.append("best k = d")
-    if held.diverged:
-        marks.append(f"{held.diverged} diverged")
+    if shape.diverged:
+        marks.append(f"{shape.diverged} diverged")
     return ", ".join(marks)

@@ -15,7 +15,10 @@ from cyclopts import App
 
 OPTION = re.compile(r"`([a-z][a-z0-9_]*)(?:=([^`]+))?`")
 
-COMMAND_LINE_NAMES = {"context": "pad", "overwrite": "force", "peak": "rate"}
+COMMAND_LINE_NAMES = {
+    "context": "pad", "overwrite": "force", "peak": "rate",
+    "vocabs": "vocab", "dims": "dim", "head_dims": "head_dim", "methods": "method",
+}  # fmt: skip
 """Options that the command line calls otherwise. A command that has a flag of the option's own name keeps it."""
 
 FOLDER = "output"

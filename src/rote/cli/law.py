@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from rote.experiments.run_laws import SizeExponent
+    from rote.experiments.sweeps import Sweep
 
 
 def law(
@@ -19,7 +23,7 @@ def law(
     """How capacity grows in heads, head dimension and dimension: exponents with intervals, forms compared.
 
     Capacity is counted in associations, those an accuracy speaks for. Every sweep in the run in which one size varies
-    and the others are held is fitted with a line, a quadratic, a power law and a saturating form.
+    and the others are fixed is fitted with a line, a quadratic, a power law and a saturating form.
 
     Example: `rote law runs/dana2025.fig1a-fast`
 
@@ -30,64 +34,53 @@ def law(
     weighting
         Accuracy over all contexts alike, or weighted as they were sampled (as published).
     """
-    import numpy as np
+    from rote.experiments.run_laws import laws_of
 
-    from rote.errors import InputError
-    from rote.experiments.ledger import Ledger
-    from rote.experiments.sweeps import sweep_laws
-
-    about, rows = Ledger.read(run)
-    found = sweep_laws(rows, weighting, progress=bars())
-    if not found:
-        raise InputError(f"{run}: {len(rows)} trials hold no sweep of four sizes below saturation; let the run go on")
-    sizes: dict[str, Any] = {}
-    for size in dict.fromkeys(one.sweep.size for one in found):
-        exponents = [one.power.values["exponent"] for one in found if one.sweep.size == size and one.power is not None]
-        if exponents:
-            sizes[size] = {
-                "median_exponent": float(np.median(exponents)),
-                "least": min(exponents),
-                "most": max(exponents),
-                "sweeps": len(exponents),
-            }
+    laws = laws_of(run, weighting, progress=bars())
     if as_json:
-        told = {"weighting": weighting, "trials": len(rows), "sizes": sizes, "sweeps": [one.summary() for one in found]}
-        print_json({"run": str(run), **about["identity"], **told})
+        print_json(laws.summary())
         return
+    several = len({size.architecture for size in laws.sizes}) > 1
     print_table(
-        f"{run}: associations held against each size ({weighting} weighting, {len(rows)} trials)",
-        ["size", "held", "points", "exponent", "95 % interval", "forms, best first (AICc)"],
+        f"{run}: capacity in associations against each size ({weighting} weighting, {laws.trials} trials)",
+        ["size", "fixed", "points", "exponent", "95 % interval", "forms, best first (AICc)"],
         [
             [
-                one.sweep.size,
-                _held(one.sweep.fixed, one.sweep.size),
-                f"{one.fits[0].points - one.fits[0].saturated}"
-                + (f" + {one.fits[0].saturated} full" if one.fits[0].saturated else ""),
-                "-" if one.power is None else f"{one.power.values['exponent']:.2f}",
-                "-" if one.power is None else "{:.2f} to {:.2f}".format(*one.power.hull("exponent")),
-                ", ".join(f"{fit.law} {fit.aicc:.1f}" for fit in one.fits),
+                law.sweep.size,
+                _fixed(law.sweep, several),
+                f"{law.fits[0].points - law.fits[0].saturated}"
+                + (f" + {law.fits[0].saturated} full" if law.fits[0].saturated else ""),
+                "-" if law.power is None else f"{law.power.values['exponent']:.2f}",
+                "-" if law.power is None else "{:.2f} to {:.2f}".format(*law.power.hull("exponent")),
+                ", ".join(f"{fit.law} {fit.aicc:.1f}" for fit in law.fits),
             ]
-            for one in found
+            for law in laws.laws
         ],
     )
-    print_pairs(
-        "capacity grows as size^exponent",
-        {
-            size: f"exponent {told['median_exponent']:.2f} in the median of {told['sweeps']} sweeps "
-            f"({told['least']:.2f} to {told['most']:.2f})"
-            for size, told in sizes.items()
-        },
-    )
+    if laws.sizes:
+        print_pairs(
+            "capacity grows as size^exponent",
+            {f"{size.size}, {size.architecture}" if several else size.size: _exponent(size) for size in laws.sizes},
+        )
 
 
-def _held(fixed: dict[str, Any], size: str) -> str:
-    short = {"vocab": "N", "dim": "d", "head_dim": "k", "heads": "H", "width": "w"}
-    told = [f"{symbol} {fixed[name]}" for name, symbol in short.items() if name in fixed]
+def _exponent(size: SizeExponent) -> str:
+    median = f"exponent {size.median_exponent:.2f}"
+    if size.sweeps == 1:
+        return f"{median} in one sweep"
+    return f"{median} in the median of {size.sweeps} sweeps ({size.least:.2f} to {size.most:.2f})"
+
+
+def _fixed(sweep: Sweep, several: bool) -> str:
+    """What the models of a sweep have in common, in symbols; the architecture where the run has several."""
+    fixed, size = sweep.fixed, sweep.size
+    symbols = {"vocab": "N", "dim": "d", "head_dim": "k", "heads": "H", "width": "w"}
+    parts = [f"{symbol} {fixed[name]}" for name, symbol in symbols.items() if name in fixed]
     if size == "heads" and fixed.get("dim") == fixed.get("head_dim"):
-        told = [part for part in told if not part.startswith("k ")]
-        told = [part.replace("d ", "d = k = ") if part.startswith("d ") else part for part in told]
+        parts = [part for part in parts if not part.startswith("k ")]
+        parts = [part.replace("d ", "d = k = ") if part.startswith("d ") else part for part in parts]
     if fixed.get("layers", 1) > 1:
-        told.append(f"{fixed['layers']} layers")
+        parts.append(f"{fixed['layers']} layers")
     if fixed.get("dim") != fixed.get("head_dim") and "variant" in fixed and size != "dim = head_dim":
-        told.append(fixed["variant"])
-    return ", ".join(told)
+        parts.append(fixed["variant"])
+    return ", ".join([*([sweep.architecture] if several else []), *parts])

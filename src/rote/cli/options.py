@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
     from rote.tasks.origin import Reading
 
 READING = Group("Reading facts", sort_key=90)
+
+UNNAMED = ("in memory", "DataFrame", "-")
+"""Sources of facts that cannot be read again."""
+
+NOTE_FLAGS = {name: f"--{name}" for name in ("keys", "header", "delimiter", "blanks", "contradictions")}
+"""Flags of the options that notes on reading name."""
 
 Facts = Annotated[str, Parameter(help="A file, a generator (random:...) or a named source.")]
 Seed = Annotated[int, Parameter(help="Same seed, same result.")]
@@ -31,12 +39,18 @@ class ReadingOptions:
     "Answer column; the last one when absent."
     weight: str | None = None
     "Weight column, which makes a distribution; the one named `weight` when absent."
-    keys: Literal["words", "letters"] | None = None
-    "A key cell is one token, or is spelled in letters."
+    keys: Literal["words", "letters", "spaces"] | None = None
+    "A key cell is one token, or is spelled in letters, or is split at its spaces; by what the table needs when absent."
     pad: int | None = None
-    "Pad letters to this many tokens instead of the longest key's."
-    contradictions: Literal["refuse", "keep"] | None = None
-    "What to do with a key that has several answers."
+    "Pad letters (or what spaces divide) to this many tokens instead of the longest key's."
+    contradictions: Literal["refuse", "keep", "first", "last", "most"] | None = None
+    "What to do with a key that has several answers: refuse it, keep all, or the first, the last or the commonest."
+    blanks: Literal["refuse", "skip"] | None = None
+    "What to do with rows in which the key or the answer is blank."
+    delimiter: str | None = None
+    "The character between cells; noticed when absent."
+    header: Literal["yes", "no"] | None = None
+    "Whether the first line names the columns; noticed when absent."
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""
@@ -47,6 +61,9 @@ class ReadingOptions:
             "keys": self.keys,
             "context": self.pad,
             "contradictions": self.contradictions,
+            "blanks": self.blanks,
+            "delimiter": self.delimiter,
+            "header": self.header,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -57,6 +74,27 @@ def read_facts(source: str, options: ReadingOptions | None, default: Reading | N
 
     reading = default.model_dump(exclude_defaults=True) if default is not None else {}
     return facts(source, **{**reading, **(options.given() if options else {})})
+
+
+def facts_of(folder: Path, source: str | None, options: ReadingOptions | None) -> tuple[str, Task]:
+    """The facts that a user names, or those the model folder was made from, read the way the folder's were."""
+    from rote.folders.layout import read_origin
+
+    origin = read_origin(folder)
+    if source is None and origin.source in UNNAMED:
+        raise InputError(f"{folder}: was made from facts that have no name ({origin.source}); name the facts to use")
+    named = origin.source if source is None else source
+    return named, read_facts(named, options, origin.reading)
+
+
+def tell(notes: Sequence[str]) -> None:
+    """What was noticed on the way, a line each, on stderr; options as the flags one would type."""
+    import sys
+
+    from rote.cli.flags import in_flags
+
+    for note in notes:
+        print(f"note: {in_flags(note, NOTE_FLAGS)}", file=sys.stderr)
 
 
 def bars() -> Progress:

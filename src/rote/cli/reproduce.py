@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,7 +12,7 @@ from rote.cli.output import AsJson, complain, print_json, print_pairs, print_tab
 
 if TYPE_CHECKING:
     from rote.experiments.findings import FigureFindings
-    from rote.experiments.reproduce import Reproduction
+    from rote.report.reproduction import ReproducedFigure
 
 
 def reproduce(
@@ -54,103 +54,72 @@ def reproduce(
     engine
         Native where it can, else torch.
     """
-    from rote.papers import VECTOR_FIGURES
+    from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
 
     if name.partition(".")[0] in VECTOR_FIGURES:
         from rote.cli.reproduce_vectors import reproduce_vector_figures
 
         return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, as_json)
-    import time
 
-    from rote.experiments.figure_plan import FigurePlan
-    from rote.experiments.reproduce import reproduce as run
-    from rote.experiments.reproduce import write_summary
-    from rote.papers import PAPER_FIGURES, figures_named
-    from rote.report.scaling_figure import scaling_figure
+    from rote.experiments.figure_plan import planned_runs
+    from rote.report.reproduction import reproduce_figure
 
     documents = []
-    for figure in figures_named(name):
-        plan = FigurePlan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
-        folder = plan.default_folder if output is None else output
-        if output is not None and name in PAPER_FIGURES:
-            folder = output / plan.default_folder.name
-        started = time.perf_counter()
+    for plan, folder in planned_runs(name, output, protocol=protocol, variant=variant, quick=quick, repeats=repeats):
         try:
-            done = run(plan, folder, workers=workers, engine=engine, progress=bars())
+            figure = reproduce_figure(plan, folder, workers=workers, engine=engine, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
-        seconds = time.perf_counter() - started
-        drawn = [
-            path for kind in ("sampled", "uniform") for path in scaling_figure(done.findings, _figures(done), kind)
-        ]
-        document = {
-            **done.findings.summary(),
-            "run": str(done.folder),
-            "trained_now": done.trained,
-            "processor_seconds": done.processor_seconds,
-            "seconds": seconds,
-            "engines": done.engines,
-            "note": figure.experiment.note,
-            "figures": [str(path) for path in drawn],
-        }
-        write_summary(_figures(done) / f"{figure.id}.json", document)
-        documents.append(document)
+        documents.append(figure.summary())
         if not as_json:
-            _show(done, document)
+            _show(figure)
     if as_json:
         print_json(documents[0] if name not in PAPER_FIGURES else documents)
     return 0
 
 
-def _figures(done: Reproduction) -> Path:
-    return done.folder / "figures"
-
-
-def _show(done: Reproduction, document: dict[str, Any]) -> None:
-    found = done.findings
-    show_cells(found)
-    show_fits(found)
-    show_verdicts(found)
+def _show(figure: ReproducedFigure) -> None:
+    run, findings = figure.reproduction, figure.reproduction.findings
+    show_cells(findings)
+    show_fits(findings)
+    show_verdicts(findings)
+    note = findings.figure.experiment.note
     print_pairs(
-        f"{found.figure.id}" + (" (QUICK: fewer cells and repeats)" if found.quick else ""),
+        f"{findings.figure.id}" + (" (QUICK: fewer cells and repeats)" if findings.quick else ""),
         {
-            "trials": f"{done.trained} trained now, {document['repeats'] * _cells(found)} in all",
-            "time": f"{document['seconds']:.1f} s now; {done.processor_seconds:.1f} s of processor for all trials",
-            "engine": ", ".join(done.engines),
-            **({"note": document["note"]} if document["note"] else {}),
-            "run": str(done.folder),
-            "figure": document["figures"][0],
+            "trials": f"{run.trained} trained now, {run.trials} in all",
+            "time": f"{run.seconds:.1f} s now; {run.processor_seconds:.1f} s of processor for all trials",
+            "engine": ", ".join(run.engines),
+            **({"note": note} if note else {}),
+            "run": str(run.folder),
+            "figure": str(figure.figures[0]),
         },
     )
 
 
-def _cells(found: FigureFindings) -> int:
-    return sum(len(one.places) for one in found.source or found.series)
-
-
-def show_cells(found: FigureFindings) -> None:
+def show_cells(findings: FigureFindings) -> None:
     """Every cell: both weightings, what was published, the difference."""
-    name = found.figure.y
+    name = findings.figure.y
     print_table(
-        f"{found.figure.id}: {found.figure.title}, protocol {found.protocol}"
-        + (" (QUICK: fewer cells and repeats)" if found.quick else ""),
-        ["series", found.figure.x, f"{name}, sampled", "spread", "all pairs", "published", "difference", "diverged"],
+        f"{findings.figure.id}: {findings.figure.title}, protocol {findings.protocol}"
+        + (" (QUICK: fewer cells and repeats)" if findings.quick else ""),
+        ["series", findings.figure.x, f"{name}, sampled", "spread", "all pairs", "published", "difference", "diverged"],
         [
             [
-                one.name,
-                int(place.x) if float(place.x).is_integer() else place.x,
-                *(_short(value) for value in (place.mean("sampled"), place.spread("sampled"), place.mean("uniform"))),
-                _short(place.published),
-                "-" if place.difference is None else f"{place.difference:+.4f}",
-                place.diverged or None,
+                series.name,
+                int(point.x) if float(point.x).is_integer() else point.x,
+                *(_short(value) for value in (point.mean("sampled"), point.spread("sampled"), point.mean("uniform"))),
+                _short(point.published),
+                "-" if point.difference is None else f"{point.difference:+.4f}",
+                point.diverged or None,
             ]
-            for one in found.series
-            for place in one.places
+            for series in findings.series
+            for point in series.points
         ],
     )
 
 
-def show_fits(found: FigureFindings) -> None:
+def show_fits(findings: FigureFindings) -> None:
     """Every fitted law with its parameters and intervals, in the published weighting."""
     print_table(
         "laws (95 % intervals: hull of resampled seeds and of the points' profile likelihood)",
@@ -163,16 +132,16 @@ def show_fits(found: FigureFindings) -> None:
                 f"{fit.residual:.4f}",
                 ", ".join(f"{name} {value:.3g} ({_ends(fit.hull(name))})" for name, value in fit.values.items()),
             ]
-            for series, fits in found.fits["sampled"].items()
+            for series, fits in findings.fits["sampled"].items()
             for fit in fits.values()
         ],
     )
 
 
-def show_verdicts(found: FigureFindings) -> None:
+def show_verdicts(findings: FigureFindings) -> None:
     """Each claim, what became of it, and the numbers."""
     print("claims, in the published weighting of pairs (and over all pairs alike)")
-    for claim, both in found.verdicts:
+    for claim, both in findings.verdicts:
         print(f"  {both['sampled'].outcome.upper():<10} {claim.statement}")
         print(f"  {'':<10} {both['sampled'].why}")
         if both["uniform"].outcome != both["sampled"].outcome:

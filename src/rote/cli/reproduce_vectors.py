@@ -16,28 +16,18 @@ def reproduce_vector_figures(
     name: str, output: Path | None, protocol: str, quick: bool, repeats: int | None, workers: int | None, as_json: bool
 ) -> int:
     """Run every figure that the name gives, one after another, and show what each says."""
-    from rote.experiments.vector_plan import VectorPlan
-    from rote.experiments.vector_reproduce import reproduce_vectors
-    from rote.papers import VECTOR_FIGURES, vector_figures_named
-    from rote.report.vector_figure import vector_figure
+    from rote.papers import VECTOR_FIGURES
+    from rote.report.vector_reproduction import planned_vector_runs, reproduce_vector_figure
 
     documents = []
-    for figure in vector_figures_named(name):
-        plan = VectorPlan.of(figure, protocol=protocol, quick=quick, repeats=repeats)
-        if plan.empty:
-            continue
-        folder = plan.default_folder if output is None else output
-        if output is not None and name in VECTOR_FIGURES:
-            folder = output / plan.default_folder.name
+    for plan, folder in planned_vector_runs(name, output, protocol=protocol, quick=quick, repeats=repeats):
         try:
-            done = reproduce_vectors(plan, folder, workers=workers, progress=bars())
+            figure = reproduce_vector_figure(plan, folder, workers=workers, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
-        drawn = vector_figure(done.findings, folder / "figures")
-        document = {**done.summary(), "figures": [str(path) for path in drawn]}
-        documents.append(document)
+        documents.append(figure.summary())
         if not as_json:
-            _show(done.findings, document)
+            _show(figure.reproduction.findings, documents[-1])
     if not documents:
         return complain(f"{name}: --quick keeps nothing of this figure; run it whole, or another one", 2)
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -11,10 +11,7 @@ from rote.cli.options import Facts, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.models.attention_only import AttentionOnly
-    from rote.models.mlp_transformer import MlpTransformer
-    from rote.tasks import TokenTask
-    from rote.training.result import Trained
+    from rote.experiments.best_of_seeds import BestOfSeeds
 
 
 def train(
@@ -85,8 +82,6 @@ def train(
     force
         Replace a model folder that exists.
     """
-    import time
-
     from rote.folders.destination import check_destination
     from rote.tasks import VectorTask, require_tokens
 
@@ -105,104 +100,42 @@ def train(
         return
     task = require_tokens(table, "training takes associations or distributions over tokens")
 
-    from rote.errors import CheckFailed
-    from rote.folders import write_folder
-    from rote.measure.certificate import examine
-    from rote.training.train import train as train_models
+    from rote.experiments.best_of_seeds import train_best, trainable_spec
 
-    spec = _spec(task, dim, head_dim or dim, heads, layers, width, variant)
-    started = time.perf_counter()
-    trained = train_models(
+    spec = trainable_spec(
+        task, dim=dim, heads=heads, head_dim=head_dim, layers=layers, width=width, variant=variant
+    )  # fmt: skip
+    trained = train_best(
         task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=bars(), **changes
     )  # fmt: skip
-    seconds = time.perf_counter() - started
-    good = [one for one in trained if not one.diverged]
-    if not good:
-        at = ", ".join(f"seed {one.seed} at step {one.diverged_at}" for one in trained)
-        raise CheckFailed(f"training diverged in every seed ({at}); nothing was written. Lower --rate, or add --steps")
-    best = max(good, key=lambda one: (one.accuracy, -one.loss, -one.seed))
-    certificate = examine(best.model, task, progress=bars()).certificate
-    provenance = {
-        "method": "training",
-        "protocol": best.protocol.model_dump(mode="json"),
-        "seed": best.seed,
-        "seeds": seeds,
-        "engine": best.engine,
-    }
-    write_folder(output, best.model, task.origin, provenance, certificate, overwrite=force)
-    document = {
-        "folder": str(output),
-        "spec": spec.to_config(),
-        "protocol": best.protocol.model_dump(mode="json"),
-        "engine": best.engine,
-        "facts": certificate.facts,
-        "recalled": certificate.recalled,
-        "recall": certificate.recalled / certificate.facts,
-        "ceiling": certificate.recallable / certificate.facts,
-        "min_margin": certificate.min_margin,
-        "divergence": certificate.divergence,
-        "parameters": certificate.parameters,
-        "bits_per_parameter": certificate.bits_per_parameter,
-        "promised": _promised(spec),
-        "best_seed": best.seed,
-        "diverged": len(trained) - len(good),
-        "models": [one.summary() for one in trained],
-        "seconds": round(seconds, 3),
-    }
+    trained.save(output, overwrite=force)
     if as_json:
-        print_json(document)
+        print_json({"folder": str(output), **trained.summary()})
     else:
-        _show(facts, document, trained, spec)
+        _show(facts, output, trained)
 
 
-def _spec(
-    task: TokenTask, dim: int, head_dim: int, heads: int, layers: int, width: int | None,
-    variant: Literal["per-head", "shared"],
-) -> AttentionOnly | MlpTransformer:  # fmt: skip
-    from rote.errors import InputError
-    from rote.models.attention_only import AttentionOnly
-    from rote.models.mlp_transformer import MlpTransformer
-
-    # Scores scaled by 1/sqrt(head_dim), as in every published experiment: unscaled ones start out saturated.
-    sizes: dict[str, Any] = {
-        "vocab": task.vocab, "context": task.context, "dim": dim, "head_dim": head_dim, "heads": heads,
-        "layers": layers, "scale_scores": True,
-    }  # fmt: skip
-    if width is None:
-        return AttentionOnly(variant=variant, **sizes)
-    if variant != "per-head":
-        raise InputError("--variant shared: models with an MLP have heads of their own; leave --width or --variant out")
-    return MlpTransformer(width=width, **sizes)
-
-
-def _promised(spec: AttentionOnly | MlpTransformer) -> int | None:
-    from rote.models.attention_only import AttentionOnly
-    from rote.theory import RESULTS
-
-    return RESULTS["dana2025.theorem1"].bound(spec).associations if isinstance(spec, AttentionOnly) else None
-
-
-def _show(facts: str, document: dict[str, Any], trained: list[Trained], spec: AttentionOnly | MlpTransformer) -> None:
-    if len(trained) > 1:
+def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
+    seeds, protocol, document = len(trained.models), trained.best.protocol, trained.summary()
+    if seeds > 1:
         print_table(
             "models",
             ["seed", "recall", "loss (nats)", "outcome"],
             [
                 [
-                    one.seed,
-                    "-" if one.accuracy is None else f"{one.accuracy:.4f}",
-                    f"{one.loss:.4g}",
-                    f"diverged at step {one.diverged_at}" if one.diverged else "trained",
+                    model.seed,
+                    "-" if model.accuracy is None else f"{model.accuracy:.4f}",
+                    f"{model.loss:.4g}",
+                    f"diverged at step {model.diverged_at}" if model.diverged else "trained",
                 ]
-                for one in trained
+                for model in trained.models
             ],
         )
-    protocol = trained[0].protocol
     print_pairs(
-        f"{facts}: {document['recalled']:,} of {document['facts']:,} facts recalled by the best of {len(trained)}",
+        f"{facts}: {document['recalled']:,} of {document['facts']:,} facts recalled by the best of {seeds}",
         {
             "recall": f"{document['recall']:.2%}  (ceiling {document['ceiling']:.2%})",
-            "architecture": describe(spec),
+            "architecture": describe(trained.best.model.spec),
             "parameters": document["parameters"],
             "bits per parameter": document["bits_per_parameter"],
             "smallest margin": document["min_margin"],
@@ -212,8 +145,8 @@ def _show(facts: str, document: dict[str, Any], trained: list[Trained], spec: At
             + (f", batches of {protocol.batch:,}" if protocol.batch else ", all contexts at once")
             + (f", {protocol.polish} L-BFGS iterations" if protocol.polish else ""),
             "engine": document["engine"],
-            "diverged": f"{document['diverged']} of {len(trained)} seeds",
+            "diverged": f"{document['diverged']} of {seeds} seeds",
             "time": f"{document['seconds']:.1f} s",
-            "folder": document["folder"],
+            "folder": str(output),
         },
     )

@@ -10,6 +10,7 @@ from rote.constructions.construction import Construction, Request, construction_
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError, problems
 from rote.measure.certificate import Certificate, examine
+from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
@@ -39,13 +40,15 @@ def build(
     heads: int | None = None,
     dtype: str | None = None,
     seed: int = 0,
+    keep_keys: bool = True,
     progress: Progress = SILENT,
     **options: Any,
 ) -> Built:
     """Build a model that stores the task's facts, then run it on every one of them.
 
     Sizes that are not given are chosen by the method; `options` are the method's own. A method that promises every
-    fact and misses one is an error, never a silent miss.
+    fact and misses one is an error, never a silent miss. The set of stored keys, by which a model knows what it was
+    never told, is kept with it unless `keep_keys` is false.
     """
     construction = construction_named(method or DEFAULT_METHODS[type(task)])
     if not isinstance(task, construction.tasks):
@@ -76,7 +79,7 @@ def build(
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
     }
-    return Built(draft.model, certificate, provenance)
+    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance)
 
 
 def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:

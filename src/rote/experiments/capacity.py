@@ -1,132 +1,68 @@
-"""Capacity: the largest number of facts that a construction stores, all recalled, in models of one size.
-
-Tasks are nested (the first T facts of one table), so that more facts are harder and bisection makes sense; still the
-boundary of a fit is not sharp, and the result is what was stored, never a claim that one more fact could not be.
-"""
+"""Capacity: the most facts that models of one size recall, all of them, beside what theory promises that size."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from rote.errors import InputError, RoteError
+from rote.errors import InputError
+from rote.experiments.built_capacity import built_capacity
+from rote.experiments.capacity_search import Capacity
+from rote.experiments.trained_capacity import trained_capacity
 from rote.models.attention_only import AttentionOnly
-from rote.progress import SILENT, Progress, Stage
+from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.theory.dana2025 import promised
+from rote.theory import Bound, bounds
 
-MOST_FACTS = 2**20
-"""Facts that are tried at most, where contexts are not fewer."""
-
-
-@dataclass(frozen=True)
-class CapacityTry:
-    """One build: how many facts, whether all were recalled, and the reason if not."""
-
-    facts: int
-    complete: bool
-    seconds: float
-    reason: str | None = None
+METHODS = ("dana2025.theorem1", "rote.readout")
+"""Constructions that fill a model of given sizes."""
 
 
 @dataclass(frozen=True)
-class Capacity:
-    """The most facts found to be recalled, all of them; `refused` were not, or nothing was refused."""
+class Capacities:
+    """Capacities of one specification, a row per method, and every bound that applies to it."""
 
-    method: str
-    recalled: int
-    refused: int | None
-    """Fewest facts that could not be stored; none when the table ran out first."""
-    bits: float
-    """Entropy of the stored answers: `stored` facts of the table at its bits per fact."""
-    parameters: int
-    trials: tuple[CapacityTry, ...]
+    spec: AttentionOnly
+    rows: tuple[Capacity, ...]
+    bounds: tuple[Bound, ...]
+    seed: int
 
-    @property
-    def bits_per_parameter(self) -> float:
-        return self.bits / self.parameters
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "spec": self.spec.to_config(),
+            "parameters": self.spec.parameters(),
+            "capacities": [row.summary() for row in self.rows],
+            "bounds": {bound.id: bound.associations for bound in self.bounds},
+            "seed": self.seed,
+        }
 
 
 def capacity(
     spec: AttentionOnly,
-    method: str,
     *,
+    by: Literal["building", "training"] = "building",
+    methods: Sequence[str] = METHODS,
     task: AssociationTask | None = None,
-    start: int | None = None,
     tolerance: float = 0.02,
-    dtype: str = "float32",
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,
-) -> Capacity:
-    """The largest T, within `tolerance`, such that `rote.build` stores the first T facts of the task, all recalled.
+) -> Capacities:
+    """The most facts that models of these sizes recall, every one, by each of `methods` or by training.
 
-    `task` is a random look-up table of the specification's sizes when absent. The search starts at `start` facts (what
-    Theorem 1 promises when absent), grows or shrinks by halves until it has a success below a failure, then bisects.
+    The facts are the first of a random look-up table, or of `task` in a random order; the search ends when what was
+    recalled and what was refused differ by at most a share `tolerance`. `options` are those of `built_capacity` or
+    `trained_capacity` (`dtype`, a method's own; `seeds`, `steps`, ...).
     """
-    from rote.constructions.build import build
-
-    table = random_table(spec, seed) if task is None else shuffled(task, spec, seed)
-
-    def attempt(facts: int) -> str | None:
-        try:
-            build(
-                table.take(slice(0, facts)), method,
-                dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads,
-                dtype=dtype, seed=seed, **options,
-            )  # fmt: skip
-        except RoteError as error:
-            return str(error)
-        return None
-
-    with progress.stage(f"capacity of {method}") as stage:
-        stored, refused, trials = largest_stored(attempt, start or promised(spec), table.facts, tolerance, stage)
-    if not stored:
-        raise InputError(f"{method} does not store a single fact in this model. {trials[-1].reason}")
-    held = table.take(slice(0, stored))
-    return Capacity(method, stored, refused, held.entropy_bits, spec.parameters(), tuple(trials))
-
-
-def largest_stored(
-    attempt: Callable[[int], str | None], start: int, most: int, tolerance: float, stage: Stage
-) -> tuple[int, int | None, list[CapacityTry]]:
-    low, high, trials = 0, most + 1, []
-    facts = max(1, min(start, most))
-    while high - low > max(1, tolerance * low):
-        stage.describe(f"trying {facts} facts (stored {low}, " + (f"not {high})" if high <= most else "none refused)"))
-        began = time.perf_counter()
-        reason = attempt(facts)
-        trials.append(CapacityTry(facts, reason is None, round(time.perf_counter() - began, 3), reason))
-        stage.advance()
-        low, high = (low, facts) if reason is not None else (facts, high)
-        if low == 0:
-            facts = high // 2
-            if facts == 0:
-                break
-        elif high > most:
-            facts = min(most, low + max(1, low // 2))
-        else:
-            facts = (low + high) // 2
-    return low, high if high <= most else None, trials
-
-
-def random_table(spec: AttentionOnly, seed: int) -> AssociationTask:
-    from rote.tasks.generators import random_associations
-
-    every = spec.vocab**spec.context
-    return random_associations(spec.vocab, spec.context, min(every, MOST_FACTS), seed=seed)
-
-
-def shuffled(task: AssociationTask, spec: AttentionOnly, seed: int) -> AssociationTask:
-    """The table in a random order, so that its first facts are a sample of it."""
-    import numpy as np
-
-    task = task.majority()
-    if (task.vocab, task.context) != (spec.vocab, spec.context):
-        raise InputError(
-            f"task: its vocabulary of {task.vocab} and context of {task.context} tokens differ from the model's "
-            f"{spec.vocab} and {spec.context}"
-        )
-    return task.take(np.random.default_rng(seed).permutation(task.facts))
+    if by not in ("building", "training"):
+        raise InputError(f"`by={by}`: is not one of building, training")
+    if not 0 <= tolerance < 1:
+        raise InputError(f"`tolerance={tolerance}`: must be at least 0 and less than 1")
+    search: dict[str, Any] = {"task": task, "tolerance": tolerance, "seed": seed, "progress": progress, **options}
+    if by == "training":
+        rows = (trained_capacity(spec, **search),)
+    else:
+        rows = tuple(built_capacity(spec, method, **search) for method in methods)
+    return Capacities(spec, rows, tuple(bound for bound in bounds(spec) if bound.applies), seed)

@@ -7,7 +7,8 @@ Jamieson and Talwalkar 2016). Bits are counted two ways:
 - `code`: the answers' entropy less the code that the logits give (`rote.measure.softmax_code`), trained by plain
   cross-entropy, which is that code's length;
 - `recall`: from right and wrong answers alone (Fano, `rote.measure.bits`), and in the end only of models that recall
-  every context, whose entropy they then hold whole; trained by the protocol's focused cross-entropy.
+  every context, whose entropy they then hold whole; trained by the protocol's focused cross-entropy, which gives up
+  contexts that do not fit for the others' sake (`rote.training.objective`).
 
 The same arguments give the same result. With a folder every trial is kept in its ledger when it ends, so that a search
 that was cut short goes on, and another search may use what is there.
@@ -16,28 +17,25 @@ that was cut short goes on, and another search may use what is there.
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from rote import __version__
-from rote.errors import InputError
+from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
-from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.trial import PlannedTrial
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.tasks.generators import random_associations
 from rote.training.protocol import Protocol, best
 from rote.training.result import Trained
-from rote.training.trials import EngineName, Trial, run_trials
+from rote.training.trials import EngineName
 
 Criterion = Literal["code", "recall"]
 ROUNDS = (1000, 3000, 10_000)
@@ -46,16 +44,17 @@ FINALISTS = 3
 """Shapes of the last round, at least."""
 FORMAT = 1
 """Raised when trials of the same name would come out otherwise: older searches are then not resumed."""
+IDENTITY = {"search": "densest", "format": FORMAT}
 
 
 @dataclass(frozen=True)
 class ShapeResult:
-    """What models of one shape held after a round; means over its seeds, a model that diverged holds nothing."""
+    """What models of one shape recalled after a round; means over its seeds, a model that diverged recalls nothing."""
 
     spec: AttentionOnly
     steps: int
     seeds: int
-    accuracy: float
+    recall: float
     code: float
     """Bits per parameter by the logits' code."""
     answers: float
@@ -65,38 +64,48 @@ class ShapeResult:
     complete: int
     """Seeds that recalled every context."""
     diverged: int
-    seconds: float
+    processor_seconds: float
     """Processor time a model."""
 
     def score(self, by: Criterion) -> float:
+        """Bits per parameter, counted as the search counts them."""
         return self.code if by == "code" else self.answers
 
-    def summary(self) -> dict[str, Any]:
+    @property
+    def square(self) -> bool:
+        """Whether its heads are as wide as the model: k = d."""
+        return self.spec.head_dim == self.spec.dim
+
+    def summary(self, by: Criterion) -> dict[str, Any]:
         sizes = {name: getattr(self.spec, name) for name in ("vocab", "context", "dim", "head_dim", "heads")}
         return {
             **sizes,
             "parameters": self.spec.parameters(),
             "steps": self.steps,
             "seeds": self.seeds,
-            "accuracy": self.accuracy,
+            "recall": self.recall,
+            "bits_per_parameter": self.score(by),
             "bits_per_parameter_code": self.code,
             "bits_per_parameter_answers": self.answers,
             "bits_per_parameter_full": self.full,
             "complete": self.complete,
             "diverged": self.diverged,
-            "seconds": round(self.seconds, 2),
+            "processor_seconds": round(self.processor_seconds, 2),
         }
 
 
 @dataclass(frozen=True)
 class Densest:
-    """A finished search."""
+    """A finished search. `rote.report.density_figure` draws it."""
 
+    budget: int
+    """Parameters that a shape may have."""
     by: Criterion
     rounds: tuple[tuple[ShapeResult, ...], ...]
-    """What every shape of each round held, best first."""
+    """The shapes of each round, best first."""
     trained: int
     """Models trained now; others were in the ledger."""
+    folder: Path | None = None
 
     @property
     def best(self) -> ShapeResult | None:
@@ -104,12 +113,24 @@ class Densest:
         last = self.rounds[-1]
         if self.by == "code":
             return last[0]
-        return max((held for held in last if held.complete), key=lambda held: held.full, default=None)
+        return max((shape for shape in last if shape.complete), key=lambda shape: shape.full, default=None)
 
     @property
     def square(self) -> ShapeResult | None:
         """The best with k = d in the last round, for comparison."""
-        return next((held for held in self.rounds[-1] if held.spec.head_dim == held.spec.dim), None)
+        return _best_square(self.rounds[-1])
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "run": None if self.folder is None else str(self.folder),
+            "budget": self.budget,
+            "by": self.by,
+            "best": None if self.best is None else self.best.summary(self.by),
+            "square": None if self.square is None else self.square.summary(self.by),
+            "rounds": [[shape.summary(self.by) for shape in shapes] for shapes in self.rounds],
+            "trained_now": self.trained,
+        }
 
 
 def densest(
@@ -137,27 +158,29 @@ def densest(
     """
     _check(by, rounds, seeds, keep)
     shapes = candidates(parameters, vocabs=vocabs, dims=dims, head_dims=head_dims, context=context)
-    arranged, trained = [], 0
-    with ExitStack() as opened:
-        ledger = None if folder is None else opened.enter_context(Ledger.open(folder, _IDENTITY, _about()))
-        for place, steps in enumerate(rounds):
-            repeats = seeds if place == len(rounds) - 1 else 1
-            asked = [
-                _Asked(shape, protocol_of(shape, steps, by, **changes), seed)
-                for shape in shapes
-                for seed in range(repeats)
-            ]
-            results, fresh = _results(asked, ledger, workers, engine, progress)
-            trained += fresh
-            held = [_summed(shape, steps, [results[one.key] for one in asked if one.spec is shape]) for shape in shapes]
-            held.sort(key=lambda one: (-one.score(by), one.spec.parameters(), one.spec.dim, one.spec.head_dim))
-            arranged.append(tuple(held))
-            shapes = [one.spec for one in _going_on(held, keep)]
-    return Densest(by, tuple(arranged), trained)
+    tables, ranked, trained = RandomTables(), [], 0
+    for steps in rounds:
+        repeats = seeds if steps == rounds[-1] else 1
+        planned = {
+            shape: [PlannedTrial(shape, protocol_of(shape, steps, by, **changes), seed) for seed in range(repeats)]
+            for shape in shapes
+        }
+        trials = [trial for of_shape in planned.values() for trial in of_shape]
+        plan = RunPlan(IDENTITY, trials, tables, bits_record)
+        ended = run(plan, folder, workers=workers, engine=engine, progress=progress)
+        trained += ended.trained
+        results = [
+            _shape_result(shape, steps, [ended.rows[trial.key].result for trial in planned[shape]]) for shape in shapes
+        ]
+        results.sort(key=lambda shape: (-shape.score(by), shape.spec.parameters(), shape.spec.dim, shape.spec.head_dim))
+        ranked.append(tuple(results))
+        shapes = [shape.spec for shape in _going_on(results, keep)]
+    return Densest(parameters, by, tuple(ranked), trained, None if folder is None else Path(folder))
 
 
 def protocol_of(spec: AttentionOnly, steps: int, by: Criterion, **changes: Any) -> Protocol:
-    """`best` cut to so many steps, its polish in proportion; plain cross-entropy where the logits' code counts."""
+    """`best` cut to so many steps, its L-BFGS iterations in proportion; plain cross-entropy (focus 0) where the logits'
+    code counts."""
     contexts = spec.vocab**spec.context
     whole = best(spec, contexts)
     cut: dict[str, Any] = {"steps": steps, "polish": whole.polish * steps // whole.steps}
@@ -165,60 +188,21 @@ def protocol_of(spec: AttentionOnly, steps: int, by: Criterion, **changes: Any) 
     return best(spec, contexts, **{**cut, **plain, **changes})
 
 
-def held_by(trained: Trained, task: AssociationTask) -> dict[str, Any]:
-    """One trained model's numbers, with the bits it holds by both counts."""
-    told = {**trained.summary(), "entropy_bits": task.entropy_bits, "code_bits": 0.0, "answer_bits": 0.0}
+def bits_record(trained: Trained, task: AssociationTask) -> dict[str, Any]:
+    """What a ledger keeps of a trained model: its numbers, with the bits it holds by both counts."""
+    record = {**training_record(trained), "entropy_bits": task.entropy_bits, "code_bits": 0.0, "answer_bits": 0.0}
     if trained.accuracy is None:
-        return {**told, "complete": False}
+        return {**record, "complete": False}
     recalled = round(trained.accuracy * task.facts)
     return {
-        **told,
+        **record,
         "code_bits": softmax_code(trained.model, task).bits,
         "answer_bits": bits_memorized(task.entropy_bits, task.facts, recalled, task.vocab),
         "complete": recalled == task.facts,
     }
 
 
-_IDENTITY = {"search": "densest", "format": FORMAT}
-
-
-class _Asked(NamedTuple):
-    spec: AttentionOnly
-    protocol: Protocol
-    seed: int
-
-    @property
-    def cell(self) -> dict[str, Any]:
-        return {"spec": self.spec.to_config(), "protocol": self.protocol.model_dump(mode="json")}
-
-    @property
-    def key(self) -> TrialKey:
-        return TrialKey.of(self.cell, self.seed)
-
-
-def _results(
-    asked: list[_Asked], ledger: Ledger | None, workers: int | None, engine: EngineName, progress: Progress
-) -> tuple[dict[TrialKey, dict[str, Any]], int]:
-    """Results by name, and how many had to be trained. Seed s trains on the table of seed s."""
-    rows = [] if ledger is None else ledger.rows()
-    results = {TrialKey.of(row.cell, row.seed): row.result for row in rows}
-    waiting = [one for one in asked if one.key not in results]
-    tasks: dict[tuple[int, int, int], AssociationTask] = {}
-    trials = []
-    for one in waiting:
-        table = (one.spec.vocab, one.spec.context, one.seed)
-        if table not in tasks:
-            tasks[table] = random_associations(one.spec.vocab, one.spec.context, seed=one.seed)
-        trials.append(Trial(tasks[table], one.spec, one.protocol, one.seed, key=one))
-    for trial, trained in run_trials(trials, workers=workers, engine=engine, progress=progress):
-        result = held_by(trained, trial.task)  # pyright: ignore[reportArgumentType]
-        results[trial.key.key] = result
-        if ledger is not None:
-            ledger.record(trial.key.cell, trial.seed, result, trained.seconds)
-    return results, len(waiting)
-
-
-def _summed(spec: AttentionOnly, steps: int, results: list[dict[str, Any]]) -> ShapeResult:
+def _shape_result(spec: AttentionOnly, steps: int, results: list[dict[str, Any]]) -> ShapeResult:
     def mean(name: str) -> float:
         return float(np.mean([result[name] or 0.0 for result in results]))
 
@@ -227,33 +211,35 @@ def _summed(spec: AttentionOnly, steps: int, results: list[dict[str, Any]]) -> S
         spec=spec,
         steps=steps,
         seeds=len(results),
-        accuracy=mean("accuracy"),
+        recall=mean("accuracy"),
         code=mean("code_bits") / parameters,
         answers=mean("answer_bits") / parameters,
         full=mean("entropy_bits") / parameters,
         complete=sum(result["complete"] for result in results),
         diverged=sum(result["diverged_at"] is not None for result in results),
-        seconds=mean("seconds"),
+        processor_seconds=mean("seconds"),
     )
 
 
-def _going_on(held: list[ShapeResult], keep: float) -> list[ShapeResult]:
-    count = max(FINALISTS, math.ceil(keep * len(held)))
-    kept = held[:count]
-    square = next((one for one in held if one.spec.head_dim == one.spec.dim), None)
+def _going_on(ranked: Sequence[ShapeResult], keep: float) -> list[ShapeResult]:
+    kept = list(ranked[: max(FINALISTS, math.ceil(keep * len(ranked)))])
+    square = _best_square(ranked)
     return kept if square is None or square in kept else [*kept, square]
 
 
-def _about() -> dict[str, Any]:
-    return {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
+def _best_square(ranked: Sequence[ShapeResult]) -> ShapeResult | None:
+    return next((shape for shape in ranked if shape.square), None)
 
 
 def _check(by: str, rounds: Sequence[int], seeds: int, keep: float) -> None:
+    refused = []
     if by not in ("code", "recall"):
-        raise InputError(f"by: {by!r} is not one of code, recall")
+        refused.append(f"`by={by}`: is not one of code, recall")
     if not rounds or min(rounds) < 1 or list(rounds) != sorted(set(rounds)):
-        raise InputError(f"rounds: {list(rounds)} must be growing numbers of steps, at least one")
+        refused.append(f"`rounds`: {list(rounds)} must be growing numbers of steps, at least one")
     if seeds < 1:
-        raise InputError(f"seeds: {seeds} must be at least 1")
+        refused.append(f"`seeds={seeds}`: must be at least 1")
     if not 0 < keep <= 1:
-        raise InputError(f"keep: {keep} must lie in (0, 1], the share of shapes that goes on")
+        refused.append(f"`keep={keep}`: must lie in (0, 1], the share of shapes that goes on")
+    if refused:
+        raise problems("search", refused)

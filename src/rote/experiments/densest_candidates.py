@@ -48,7 +48,7 @@ def candidates(
                     )
     if not shapes:
         raise InputError(
-            f"parameters: {parameters:,} pay for no shape of these sizes; raise them, or lower vocabularies or "
+            f"`parameters={parameters}`: they pay for no shape of these sizes; raise them, or lower vocabularies or "
             "dimensions"
         )
     return shapes
@@ -74,15 +74,14 @@ def _affordable(parameters: int, vocab: int, context: int) -> list[int]:
 
 
 def _check(parameters: int, context: int, **sizes: Iterable[int] | None) -> None:
-    found = []
+    refused = []
     if parameters < 1:
-        found.append(f"parameters: {parameters} must be at least 1")
+        refused.append(f"`parameters={parameters}`: must be at least 1")
     if context < 2:
-        found.append(f"context: {context} leaves attention nothing to do; two tokens or more")
+        refused.append(f"`context={context}`: leaves attention nothing to do; two tokens or more")
     least = {"vocabs": 2, "dims": 1, "head_dims": 1}
     for name, values in sizes.items():
-        if values is not None:
-            given: Sequence[int] = list(values)
-            found += [f"{name}: {value} must be at least {least[name]}" for value in given if value < least[name]]
-    if found:
-        raise problems("shapes", found)
+        given: Sequence[int] = [] if values is None else list(values)
+        refused += [f"`{name}`: {value} must be at least {least[name]}" for value in given if value < least[name]]
+    if refused:
+        raise problems("shapes", refused)

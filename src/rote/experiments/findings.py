@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 
 from rote.errors import InputError
 from rote.experiments.derived import slopes
-from rote.experiments.ledger import TrialRow
-from rote.experiments.series import Place, Series
+from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.ledger import TrialKey, TrialRow
+from rote.experiments.series import Series, SeriesPoint
 from rote.measure.laws import LawFit, fit_law
 from rote.models.attention_only import AttentionOnly
 from rote.papers.paper import WEIGHTINGS, Cell, Claim, Figure, Weighting
@@ -42,10 +43,10 @@ class FigureFindings:
         """By weighting, series and law; a law that a series has too few points for is absent."""
         return {
             weighting: {
-                one.name: {
-                    law: fit for law in self.figure.laws if (fit := self.fit(weighting, law, one.name)) is not None
+                series.name: {
+                    law: fit for law in self.figure.laws if (fit := self.fit(weighting, law, series.name)) is not None
                 }
-                for one in self.series
+                for series in self.series
             }
             for weighting in WEIGHTINGS
         }
@@ -60,16 +61,16 @@ class FigureFindings:
             for claim in self.figure.claims
         ]
 
-    def fit(self, weighting: Weighting, law: str, series: str) -> LawFit | None:
-        """A law fitted to a series, made when first asked for; nothing where it has too few points."""
-        key = (weighting, law, series)
+    def fit(self, weighting: Weighting, law: str, name: str) -> LawFit | None:
+        """A law fitted to the series of that name, when first asked for; nothing where it has too few points."""
+        key = (weighting, law, name)
         if key not in self._fitted:
-            one = self.named(series)
-            self._fitted[key] = None if one is None else _fit(one, self.figure, law, weighting)
+            series = self.named(name)
+            self._fitted[key] = None if series is None else _fit(series, self.figure, law, weighting)
         return self._fitted[key]
 
-    def named(self, series: str) -> Series | None:
-        return next((one for one in self.series if one.name == series), None)
+    def named(self, name: str) -> Series | None:
+        return next((series for series in self.series if series.name == name), None)
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
@@ -82,20 +83,20 @@ class FigureFindings:
             "missing_trials": self.missing,
             "cells": [
                 {
-                    "series": one.name,
-                    "x": place.x,
-                    **({"spec": place.cell.spec.to_config()} if place.cell else {}),
-                    "sampled_accuracy" if self.figure.derived is None else "sampled": place.mean("sampled"),
-                    "uniform_accuracy" if self.figure.derived is None else "uniform": place.mean("uniform"),
-                    "spread": place.spread("sampled"),
-                    "repeats": len(place.values["sampled"]),
-                    "diverged": place.diverged,
-                    "published": place.published,
-                    "difference": place.difference,
-                    "promised": place.promised,
+                    "series": series.name,
+                    "x": point.x,
+                    **({"spec": point.cell.spec.to_config()} if point.cell else {}),
+                    "sampled_accuracy" if self.figure.derived is None else "sampled": point.mean("sampled"),
+                    "uniform_accuracy" if self.figure.derived is None else "uniform": point.mean("uniform"),
+                    "spread": point.spread("sampled"),
+                    "repeats": len(point.values["sampled"]),
+                    "diverged": point.diverged,
+                    "published": point.published,
+                    "difference": point.difference,
+                    "promised": point.promised,
                 }
-                for one in self.series
-                for place in one.places
+                for series in self.series
+                for point in series.points
             ],
             "fits": [
                 {"weighting": weighting, "series": series, **fit.summary()}
@@ -109,8 +110,8 @@ class FigureFindings:
                     "statement": claim.statement,
                     "rule": claim.rule.in_words,
                     **{
-                        weighting: {"verdict": found.outcome, "why": found.why, "numbers": found.numbers}
-                        for weighting, found in by_weighting.items()
+                        weighting: {"verdict": verdict.outcome, "why": verdict.why, "numbers": verdict.numbers}
+                        for weighting, verdict in by_weighting.items()
                     },
                 }
                 for claim, by_weighting in self.verdicts
@@ -118,42 +119,25 @@ class FigureFindings:
         }
 
 
-def findings_of(
-    figure: Figure,
-    cells: Sequence[Cell],
-    rows: Iterable[tuple[Cell, TrialRow]],
-    *,
-    quick: bool,
-    protocol: str,
-    repeats: int,
-) -> FigureFindings:
-    """Arrange a run's rows, each with the cell it belongs to, as the figure's series."""
-    held: dict[int, list[TrialRow]] = {}
-    place_of = {id(cell): place for place, cell in enumerate(cells)}
-    for cell, row in rows:
-        held.setdefault(place_of[id(cell)], []).append(row)
-    names = dict.fromkeys(cell.series for cell in cells)
-    measured = [
-        Series(
-            name,
-            tuple(
-                sorted(
-                    (_place(cell, held.get(place, [])) for place, cell in enumerate(cells) if cell.series == name),
-                    key=lambda one: one.x,
-                )
-            ),
-        )
-        for name in names
-    ]
+def findings_of(plan: FigurePlan, rows: Mapping[TrialKey, TrialRow]) -> FigureFindings:
+    """Arrange a run's rows as the figure's series; a row belongs to every cell that plans a trial of its content."""
+    by_series: dict[str, list[SeriesPoint]] = {}
+    missing = 0
+    for cell in plan.cells:
+        keys = [trial.key for trial in plan.trials_of(cell)]
+        ended = [rows[key] for key in keys if key in rows]
+        missing += len(keys) - len(ended)
+        by_series.setdefault(cell.series, []).append(_point(cell, ended))
+    measured = [Series(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()]
+    figure = plan.figure
     shown = measured if figure.derived is None else slopes(measured)
-    missing = len(cells) * repeats - sum(len(part) for part in held.values())
     source = () if figure.derived is None else tuple(measured)
-    return FigureFindings(figure, tuple(shown), quick, protocol, repeats, missing, source)
+    return FigureFindings(figure, tuple(shown), plan.quick, plan.protocol, plan.repeats, missing, source)
 
 
-def _place(cell: Cell, rows: Sequence[TrialRow]) -> Place:
+def _point(cell: Cell, rows: Sequence[TrialRow]) -> SeriesPoint:
     ended = [row.result for row in rows if row.result["diverged_at"] is None]
-    return Place(
+    return SeriesPoint(
         x=cell.x,
         values={
             "sampled": [result["published_accuracy"] for result in ended],
@@ -170,16 +154,16 @@ def _promised(cell: Cell) -> dict[str, float]:
     """phi of what each bound promises, where it applies."""
     if not isinstance(cell.spec, AttentionOnly):
         return {}
-    spec, found = cell.spec, {}
+    spec, accuracies = cell.spec, {}
     for name in DRAWN_BOUNDS:
         bound = RESULTS[name].bound(spec)
         if bound.applies and bound.associations is not None:
-            found[name] = phi(bound.associations, spec.vocab**spec.context, spec.vocab)
-    return found
+            accuracies[name] = phi(bound.associations, spec.vocab**spec.context, spec.vocab)
+    return accuracies
 
 
 def _fit(series: Series, figure: Figure, law: str, weighting: Weighting) -> LawFit | None:
-    points = series.points(weighting)
+    points = series.law_points(weighting)
     if points is None:
         return None
     saturation = np.inf if figure.saturation is None else figure.saturation

@@ -11,7 +11,7 @@ import fcntl
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from rote.errors import InputError
 
 FORMAT = 1
+FILE = "ledger.sqlite"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (format INTEGER NOT NULL, identity TEXT NOT NULL, about TEXT NOT NULL);
@@ -53,39 +54,46 @@ class TrialRow:
     seed: int
     result: dict[str, Any]
     seconds: float
+    """Processor time of the trial."""
     ended: str
+
+    @property
+    def key(self) -> TrialKey:
+        return TrialKey.of(self.cell, self.seed)
 
 
 class Ledger:
     """Open with `Ledger.open`, as a context manager: one process at a time writes to a run."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
-        self.folder, self._connection = folder, connection
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
     @classmethod
     @contextmanager
-    def open(cls, folder: str | Path, identity: dict[str, Any], about: dict[str, Any]) -> Iterator[Ledger]:
-        """The ledger of a new run, or of one that is to be resumed.
+    def open(cls, folder: str | Path | None, identity: dict[str, Any], about: dict[str, Any]) -> Iterator[Ledger]:
+        """The ledger of a new run, or of one that is to be resumed; kept in memory alone when there is no folder.
 
         `identity` is all that results depend on (figure, protocol, variant, versions that matter); a folder that holds
-        another identity is refused. `about` is told to readers (command, versions, machine) and kept from the start.
+        another identity is refused. `about` is for readers (command, versions, machine) and kept from the start.
         """
+        if folder is None:
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+                connection.executescript(SCHEMA)
+                yield cls(connection)
+            return
         folder = Path(folder)
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is a file; give a folder for the run")
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder):
-            connection = sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)
+        with _alone(folder), closing(sqlite3.connect(folder / FILE, isolation_level=None)) as connection:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.executescript(SCHEMA)
                 _claim(connection, folder, identity, about)
-                yield cls(folder, connection)
+                yield cls(connection)
             except sqlite3.DatabaseError as error:
-                raise InputError(f"{folder / 'ledger.sqlite'}: cannot be used as a ledger ({error})") from None
-            finally:
-                connection.close()
+                raise InputError(f"{folder / FILE}: cannot be used as a ledger ({error})") from None
 
     @classmethod
     def read(cls, folder: str | Path) -> tuple[dict[str, Any], list[TrialRow]]:
@@ -120,10 +128,10 @@ class Ledger:
 
 
 def _rows(connection: sqlite3.Connection) -> list[TrialRow]:
-    found = connection.execute("SELECT cell, seed, result, seconds, ended FROM trials ORDER BY cell, seed")
+    columns = connection.execute("SELECT cell, seed, result, seconds, ended FROM trials ORDER BY cell, seed")
     return [
         TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
-        for cell, seed, result, seconds, ended in found
+        for cell, seed, result, seconds, ended in columns
     ]
 
 
@@ -136,10 +144,10 @@ def _claim(connection: sqlite3.Connection, folder: Path, identity: dict[str, Any
     if row[0] != FORMAT:
         raise InputError(f"{folder}: its ledger has format {row[0]}, this version writes {FORMAT}; use another folder")
     if row[1] != wanted:
-        held = json.loads(row[1])
-        names = sorted({*held, *identity})
-        differing = [name for name in names if held.get(name) != identity.get(name)]
-        shown = "; ".join(f"{name} {held.get(name)!r}, now {identity.get(name)!r}" for name in differing[:3])
+        kept = json.loads(row[1])
+        names = sorted({*kept, *identity})
+        differing = [name for name in names if kept.get(name) != identity.get(name)]
+        shown = "; ".join(f"{name} {kept.get(name)!r}, now {identity.get(name)!r}" for name in differing[:3])
         raise InputError(f"{folder}: holds another run ({shown}); give another folder, or the same settings to resume")
 
 

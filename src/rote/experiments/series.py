@@ -11,7 +11,7 @@ from rote.papers.paper import Cell, Weighting
 
 
 @dataclass(frozen=True)
-class Place:
+class SeriesPoint:
     """One x of a series: the repeats' values in both weightings, what was published, what bounds promise."""
 
     x: float
@@ -42,11 +42,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Series:
-    """The places of one series, by x."""
+    """The points of one series, by x."""
 
     name: str
-    places: tuple[Place, ...]
+    points: tuple[SeriesPoint, ...]
 
-    def points(self, weighting: Weighting) -> Points | None:
-        values = {place.x: place.values[weighting] for place in self.places if place.values[weighting]}
+    def law_points(self, weighting: Weighting) -> Points | None:
+        """Those that have values, as laws are fitted to them."""
+        values = {point.x: point.values[weighting] for point in self.points if point.values[weighting]}
         return Points.of(values) if values else None

@@ -1,10 +1,12 @@
-"""How capacity grows in one size when the others are held: sweeps found in a run's trials, and the laws they follow.
+"""How capacity grows in one size while the others are fixed: the sweeps in a run's trials, and the laws they follow.
 
-Capacity is what an accuracy speaks for, phi^-1(accuracy) associations (Dana et al. 2025, Corollary 2).
+Capacity is what an accuracy speaks for, phi^-1(accuracy) associations (Dana et al. 2025, Corollary 2). Only models of
+one architecture that were trained alike are compared: the trials of a sweep agree in everything but the swept size.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,19 +25,27 @@ FULL = 0.95
 """Accuracy from which a memory counts as full: its points bound the law from below only."""
 FEWEST = 4
 """Values of a size that make a sweep."""
+SHOWN = ("architecture", "vocab", "dim", "head_dim", "heads", "layers", "width", "variant")
+"""What is said of the models of a sweep."""
+ACCURACIES = {"uniform": "accuracy", "sampled": "published_accuracy"}
+"""By weighting, the name under which a ledger keeps the accuracy."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Trials in which one size varies and the others are held."""
+    """Trials in which one size varies and the others are fixed."""
 
     size: str
     fixed: dict[str, Any]
     points: Points
-    """Associations held, against the size."""
+    """Capacity in associations, against the size."""
     full: float
     """Associations from which the memory counts as full."""
     diverged: int
+
+    @property
+    def architecture(self) -> str:
+        return self.fixed["architecture"]
 
 
 @dataclass(frozen=True)
@@ -64,20 +74,14 @@ class SweepLaw:
 
 
 def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[Sweep]:
-    """Every sweep of at least four values among a run's trials.
+    """Every sweep of at least four values among a run's trials, architecture by architecture.
 
-    Where dim = head_dim throughout, the two vary together and are swept as one size.
+    Where dim = head_dim in all models of an architecture, the two vary together and are swept as one size.
     """
-    square = all(row.cell["spec"]["dim"] == row.cell["spec"]["head_dim"] for row in rows)
-    names = [name for name in SIZES if not (square and name in ("dim", "head_dim"))]
-    found = []
-    for size in [*names, *([SQUARE] if square else [])]:
-        groups: dict[tuple, list[TrialRow]] = {}
-        for row in rows:
-            groups.setdefault(_held(row, size), []).append(row)
-        swept = (_sweep(members, size, weighting) for members in groups.values())
-        found += sorted((one for one in swept if one is not None), key=lambda one: _order(one.fixed))
-    return found
+    by_architecture: dict[str, list[TrialRow]] = {}
+    for row in rows:
+        by_architecture.setdefault(row.cell["spec"]["architecture"], []).append(row)
+    return [sweep for alike in by_architecture.values() for sweep in _sweeps_of_one(alike, weighting)]
 
 
 def sweep_laws(
@@ -87,17 +91,31 @@ def sweep_laws(
     progress: Progress = SILENT,
 ) -> list[SweepLaw]:
     """Forms fitted to every sweep; sweeps with too few points below saturation are left out."""
-    told = []
+    laws = []
     every = sweeps(rows, weighting)
     with progress.stage("fitting laws", len(every)) as stage:
         for sweep in every:
             try:
-                told.append(SweepLaw(sweep, compare_laws(sweep.points, forms, saturation=sweep.full)))
+                laws.append(SweepLaw(sweep, compare_laws(sweep.points, forms, saturation=sweep.full)))
             except InputError:
                 continue
             finally:
                 stage.advance()
-    return told
+    return laws
+
+
+def _sweeps_of_one(rows: Sequence[TrialRow], weighting: Weighting) -> list[Sweep]:
+    """The sweeps among models of one architecture."""
+    square = all(row.cell["spec"]["dim"] == row.cell["spec"]["head_dim"] for row in rows)
+    names = [name for name in SIZES if not (square and name in ("dim", "head_dim"))]
+    ordered = []
+    for size in [*names, *([SQUARE] if square else [])]:
+        groups: dict[str, list[TrialRow]] = {}
+        for row in rows:
+            groups.setdefault(_all_but(row, size), []).append(row)
+        swept = [sweep for group in groups.values() if (sweep := _sweep(group, size, weighting)) is not None]
+        ordered += sorted(swept, key=lambda sweep: _order(sweep.fixed))
+    return ordered
 
 
 def _order(fixed: dict[str, Any]) -> list[tuple[int, int, str]]:
@@ -105,32 +123,31 @@ def _order(fixed: dict[str, Any]) -> list[tuple[int, int, str]]:
     return [(0, value, "") if isinstance(value, int) else (1, 0, str(value)) for value in fixed.values()]
 
 
-def _held(row: TrialRow, size: str) -> tuple:
-    """Everything about a trial's model but the swept size."""
-    varying = ("dim", "head_dim") if size == SQUARE else (size,)
+def _all_but(row: TrialRow, size: str) -> str:
+    """The content of a trial's cell without the swept size."""
     # Redundant heads are marked as such in a specification; the mark follows from the sizes.
-    return tuple(
-        sorted((k, v) for k, v in row.cell["spec"].items() if k not in (*varying, "wide_heads") and v is not None)
-    )
+    hidden = (*_varying(size), "wide_heads")
+    spec = {name: value for name, value in row.cell["spec"].items() if name not in hidden}
+    return json.dumps({**row.cell, "spec": spec}, sort_keys=True)
+
+
+def _varying(size: str) -> tuple[str, ...]:
+    return ("dim", "head_dim") if size == SQUARE else (size,)
 
 
 def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> Sweep | None:
-    field = "dim" if size == SQUARE else size
-    name = "accuracy" if weighting == "uniform" else "published_accuracy"
+    field, accuracy = _varying(size)[0], ACCURACIES[weighting]
     spec = rows[0].cell["spec"]
     if field not in spec:
         return None
     facts, vocab = spec["vocab"] ** spec["context"], spec["vocab"]
+    ended = [row for row in rows if row.result["diverged_at"] is None]
+    if any(accuracy not in row.result for row in ended):
+        raise InputError(f"`weighting={weighting}`: this run did not keep that accuracy; use `weighting=uniform`")
     values: dict[float, list[float]] = {}
-    diverged = 0
-    for row in rows:
-        if row.result["diverged_at"] is not None:
-            diverged += 1
-            continue
-        values.setdefault(row.cell["spec"][field], []).append(phi_inverse(row.result[name], facts, vocab))
+    for row in ended:
+        values.setdefault(row.cell["spec"][field], []).append(phi_inverse(row.result[accuracy], facts, vocab))
     if len(values) < FEWEST:
         return None
-    shown = ("architecture", "vocab", "dim", "head_dim", "heads", "layers", "width", "variant")
-    hidden = ("dim", "head_dim") if size == SQUARE else (size,)
-    fixed = {key: spec[key] for key in shown if key in spec and key not in hidden}
-    return Sweep(size, fixed, Points.of(values), phi_inverse(FULL, facts, vocab), diverged)
+    fixed = {name: spec[name] for name in SHOWN if name in spec and name not in _varying(size)}
+    return Sweep(size, fixed, Points.of(values), phi_inverse(FULL, facts, vocab), len(rows) - len(ended))

@@ -1,22 +1,25 @@
 """Capacity by training: the largest number of facts that some trained model of one size recalls, every one.
 
-As in `rote.experiments.capacity` the tables are nested and what is returned was stored: training for longer, or with
-more seeds, may store more.
+As in `rote.experiments.built_capacity` the tables are nested and what is returned was recalled: training for longer, or
+with more seeds, may recall more.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rote.experiments.capacity import Capacity, largest_stored, random_table, shuffled
+from rote.experiments.capacity_search import Capacity, largest_recalled, table_for
+from rote.experiments.promise import theorem1_promise
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.theory.dana2025 import promised
 from rote.training.train import train
+from rote.training.trials import EngineName
 
 STEPS = 4000
+"""Fewer than the 10,000 of the protocol `best`: a search trains a dozen models, and the last steps gain least."""
 POLISH = 300
+"""L-BFGS iterations after the last step."""
 
 
 def trained_capacity(
@@ -29,6 +32,7 @@ def trained_capacity(
     seeds: int = 2,
     protocol: str = "best",
     workers: int | None = None,
+    engine: EngineName = "auto",
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Capacity:
@@ -37,22 +41,21 @@ def trained_capacity(
     Each try takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` say otherwise (its fields,
     as in `rote.train`). The same arguments give the same result.
     """
-    table = random_table(spec, seed) if task is None else shuffled(task, spec, seed)
-    # Scaling the scores stores nothing: it could be absorbed into the queries. Training starts better with it.
-    trained_spec = spec.model_copy(update={"scale_scores": True})
+    table = table_for(spec, task, seed)
     settings = {"steps": STEPS, "polish": POLISH, **changes} if protocol != "paper" else changes
 
     def attempt(facts: int) -> str | None:
         part = table.take(slice(0, facts))
-        ended = train(part, trained_spec, range(seed, seed + seeds), protocol, workers=workers, **settings)
-        recalled = [round(one.accuracy * facts) for one in ended if one.accuracy is not None]
+        chosen = range(seed, seed + seeds)
+        models = train(part, spec, chosen, protocol, workers=workers, engine=engine, **settings)
+        recalled = [round(trained.accuracy * facts) for trained in models if trained.accuracy is not None]
         if not recalled:
             return f"training diverged in all of {seeds} seeds"
-        return (
-            None if max(recalled) == facts else f"the best of {seeds} models recalls {max(recalled)} of {facts} facts"
-        )
+        most = max(recalled)
+        return None if most == facts else f"the best of {seeds} models recalls {most} of {facts} facts"
 
+    start = start or theorem1_promise(spec) or 1
     with progress.stage("capacity by training") as stage:
-        stored, refused, trials = largest_stored(attempt, start or promised(spec), table.facts, tolerance, stage)
-    held = table.take(slice(0, stored)).entropy_bits if stored else 0.0
-    return Capacity("training", stored, refused, held, spec.parameters(), tuple(trials))
+        recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+    bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0
+    return Capacity("training", recalled, refused, bits, spec.parameters(), tuple(tries))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rote.experiments.findings import FigureFindings
-from rote.experiments.series import Place, Series
+from rote.experiments.series import Series, SeriesPoint
 from rote.measure.laws import BOUNDS, LawFit
 from rote.models.attention_only import AttentionOnly
 from rote.papers.paper import Weighting
@@ -90,10 +90,10 @@ def _outside(fit: LawFit, low: float, high: float) -> bool:
 @decide.register
 def _(rule: MeetsTheorem1, measured: FigureFindings, weighting: Weighting) -> Verdict:
     gaps = [
-        (mean - place.promised["dana2025.theorem1"], series.name, place.x)
+        (mean - point.promised["dana2025.theorem1"], series.name, point.x)
         for series in measured.series
-        for place in series.places
-        if "dana2025.theorem1" in place.promised and (mean := place.mean(weighting)) is not None
+        for point in series.points
+        if "dana2025.theorem1" in point.promised and (mean := point.mean(weighting)) is not None
     ]
     if not gaps:
         return Verdict("undecided", "Theorem 1 applies to none of these models")
@@ -109,10 +109,10 @@ def _(rule: MatchesReleased, measured: FigureFindings, weighting: Weighting) -> 
     if weighting == "uniform":
         return Verdict("undecided", "released values are in the sampled weighting only")
     off = [
-        (place.difference, series.name, place.x)
+        (point.difference, series.name, point.x)
         for series in measured.series
-        for place in series.places
-        if place.difference is not None
+        for point in series.points
+        if point.difference is not None
     ]
     if not off:
         return Verdict("undecided", "no released values for these cells")
@@ -142,8 +142,8 @@ def _(rule: FlatBeyond, measured: FigureFindings, weighting: Weighting) -> Verdi
     series = measured.named(rule.series)
     if series is None:
         return Verdict("undecided", "this variant was not run")
-    beyond = [place.x for place in series.places if place.x >= rule.x and place.values[weighting]]
-    full = [place.x for place in series.places if place.x > rule.x and (place.mean(weighting) or 0) >= rule.full]
+    beyond = [point.x for point in series.points if point.x >= rule.x and point.values[weighting]]
+    full = [point.x for point in series.points if point.x > rule.x and (point.mean(weighting) or 0) >= rule.full]
     # The first full memory still tells how far accuracy rose at least; those after it tell nothing.
     last = min(full, default=max(beyond, default=0))
     below = _slope_draws(series, weighting, 0, rule.x)
@@ -165,11 +165,11 @@ def _(rule: FlatBeyond, measured: FigureFindings, weighting: Weighting) -> Verdi
 @decide.register
 def _(rule: StraightUpTo, measured: FigureFindings, weighting: Weighting) -> Verdict:
     series = measured.named(rule.series)
-    places = [] if series is None else [p for p in series.places if p.x <= rule.x and p.values[weighting]]
-    if len(places) < 4:
+    points = [] if series is None else [p for p in series.points if p.x <= rule.x and p.values[weighting]]
+    if len(points) < 4:
         return Verdict("undecided", "too few points up to d = k")
-    x = np.array([place.x for place in places])
-    y = np.array([np.mean(place.values[weighting]) for place in places])
+    x = np.array([point.x for point in points])
+    y = np.array([np.mean(point.values[weighting]) for point in points])
     off = y - np.polyval(np.polyfit(x, y, 1), x)
     rms, span = float(np.sqrt((off**2).mean())), float(np.ptp(y))
     why = f"distance from a line {rms:.4f} (root mean square) over a rise of {span:.3f}"
@@ -181,17 +181,17 @@ def _(rule: SlopeAbovePromise, measured: FigureFindings, weighting: Weighting) -
     ratios = {}
     for series in measured.series:
         fit = measured.fit(weighting, "linear", series.name)
-        cell = series.places[0].cell
+        cell = series.points[0].cell
         if fit is None or cell is None:
             continue
-        scale = _per_accuracy(series.places[0]) / cell.spec.head_dim
+        scale = _per_accuracy(series.points[0]) / cell.spec.head_dim
         low, high = fit.hull("b")
         ratios[series.name] = {"per_head_and_k": fit.values["b"] * scale, "interval": (low * scale, high * scale)}
     if not ratios:
         return Verdict("undecided", TOO_FEW)
-    values = [item["per_head_and_k"] for item in ratios.values()]
-    above = sum(item["interval"][0] > 1 for item in ratios.values())
-    below = sum(item["interval"][1] < 1 for item in ratios.values())
+    values = [ratio["per_head_and_k"] for ratio in ratios.values()]
+    above = sum(ratio["interval"][0] > 1 for ratio in ratios.values())
+    below = sum(ratio["interval"][1] < 1 for ratio in ratios.values())
     why = (
         f"each head adds {min(values):.1f} k to {max(values):.1f} k associations (the theorem promises k); above k in "
         f"{above} of {len(ratios)} series"
@@ -203,7 +203,7 @@ def _(rule: SlopeAbovePromise, measured: FigureFindings, weighting: Weighting) -
 @decide.register
 def _(rule: SlopePerHeadDim, measured: FigureFindings, weighting: Weighting) -> Verdict:
     fit = measured.fit(weighting, "linear", measured.series[0].name)
-    first = measured.series[0].places[0]
+    first = measured.series[0].points[0]
     if fit is None or first.cell is None:
         return Verdict("undecided", "too few points below saturation for a line")
     scale = _per_accuracy(first) / first.cell.spec.head_dim
@@ -234,7 +234,7 @@ def _(rule: MlpBetterAtEqualSize, measured: FigureFindings, weighting: Weighting
     if len(gaps) < 4:
         return Verdict("undecided", "too few pairs of cells to compare")
     above = sum(gap > 0 for gap, _, _ in gaps)
-    spreads = [float(np.mean([pair[place] for pair in gaps])) for place in (1, 2)]
+    spreads = [float(np.mean([pair[column] for pair in gaps])) for column in (1, 2)]
     why = (
         f"MLP higher in {above} of {len(gaps)} pairs; spread over seeds {spreads[0]:.4f} (MLP) against "
         f"{spreads[1]:.4f} (attention)"
@@ -246,13 +246,13 @@ def _(rule: MlpBetterAtEqualSize, measured: FigureFindings, weighting: Weighting
 
 
 def _gaps(measured: FigureFindings, weighting: Weighting, full: float) -> list[tuple[float, float, float]]:
-    """(MLP minus attention, spread of the MLP's seeds, spread of attention's), full memories aside, place by place."""
+    """(MLP minus attention, spread of the MLP's seeds, spread of attention's), full memories aside, point by point."""
     gaps = []
     for series in measured.series:
         other = measured.named(series.name.replace("attention", "MLP"))
         if other is None or other is series:
             continue
-        for left, right in zip(series.places, other.places, strict=True):
+        for left, right in zip(series.points, other.points, strict=True):
             attention, mlp = left.mean(weighting), right.mean(weighting)
             if attention is not None and mlp is not None and min(attention, mlp) < full:
                 gaps.append((mlp - attention, right.spread(weighting) or 0.0, left.spread(weighting) or 0.0))
@@ -261,22 +261,22 @@ def _gaps(measured: FigureFindings, weighting: Weighting, full: float) -> list[t
 
 def _slope_draws(series: Series, weighting: Weighting, low: float, high: float, draws: int = 400) -> np.ndarray | None:
     """Bootstrap slopes of the means against x over [low, high]; the first is that of the means themselves."""
-    places = [place for place in series.places if low <= place.x <= high and place.values[weighting]]
-    if len(places) < 2:
+    points = [point for point in series.points if low <= point.x <= high and point.values[weighting]]
+    if len(points) < 2:
         return None
-    x = np.array([place.x for place in places])
+    x = np.array([point.x for point in points])
     rng = np.random.default_rng(0)
-    means = [np.array([np.mean(place.values[weighting]) for place in places])]
+    means = [np.array([np.mean(point.values[weighting]) for point in points])]
     means += [
-        np.array([rng.choice(place.values[weighting], len(place.values[weighting])).mean() for place in places])
+        np.array([rng.choice(point.values[weighting], len(point.values[weighting])).mean() for point in points])
         for _ in range(draws)
     ]
     return np.array([np.polyfit(x, y, 1)[0] for y in means])
 
 
-def _per_accuracy(place: Place) -> float:
+def _per_accuracy(point: SeriesPoint) -> float:
     """Associations that one unit of accuracy stands for: T / (1 - 1/N), the slope of phi's inverse."""
-    spec = place.cell.spec if place.cell is not None else None
+    spec = point.cell.spec if point.cell is not None else None
     if not isinstance(spec, AttentionOnly):
         return float("nan")
     return spec.vocab**spec.context / (1 - 1 / spec.vocab)

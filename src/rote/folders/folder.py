@@ -1,4 +1,5 @@
-"""Model folders: config.json, model.safetensors, vocab.json, certificate.json. No pickle is written or read.
+"""Model folders: config.json, model.safetensors, vocab.json, certificate.json, and keys.safetensors, the set of stored
+keys. No pickle is written or read.
 
 A folder is written aside and renamed: it is complete or absent.
 """
@@ -14,18 +15,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import safetensors.numpy
 import safetensors.torch
 import torch
 from pydantic import ValidationError
 from safetensors import SafetensorError
+from torch import Tensor
 
 from rote import __version__
 from rote.errors import InputError, RoteError, problems, validation_problems
 from rote.folders.destination import check_destination, parents_of, writing
-from rote.folders.layout import CERTIFICATE, CONFIG, FORMAT, VOCABULARY, WEIGHTS, origin_of, read_config, read_json
+from rote.folders.layout import (
+    CERTIFICATE,
+    CONFIG,
+    FORMAT,
+    KEYS,
+    VOCABULARY,
+    WEIGHTS,
+    origin_of,
+    read_config,
+    read_json,
+)
+from rote.folders.packed import PLACES, packed, unpacked
 from rote.measure.certificate import Certificate
 from rote.models import spec_from_config
-from rote.models.model import Model
+from rote.models.model import Model, dtype_named
+from rote.models.spec import Spec
+from rote.tasks.key_reader import KeyReader
+from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 
@@ -76,9 +93,15 @@ def _write_aside(
             "provenance": provenance,
             "versions": versions(),
         }
+        stored = None if model.reader is None else model.reader.stored
+        if stored is not None:
+            config["stored_keys"] = stored.sizes.model_dump(mode="json")
         _write_json(aside / CONFIG, config)
-        tensors = {name: tensor.contiguous() for name, tensor in model.weights.items()}
+        small = packed(model.weights)
+        tensors = small or {name: tensor.contiguous() for name, tensor in model.weights.items()}
         _write_bytes(aside / WEIGHTS, safetensors.torch.save(tensors))
+        if stored is not None:
+            _write_bytes(aside / KEYS, safetensors.numpy.save(stored.data))
         if model.vocabulary is not None:
             _write_json(aside / VOCABULARY, list(model.vocabulary.tokens))
         if certificate is not None:
@@ -95,10 +118,8 @@ def read_folder(path: str | Path) -> Folder:
     path = Path(path)
     config = read_config(path)
     spec = spec_from_config(config.get("spec"), str(path / CONFIG))
-    try:
-        weights = safetensors.torch.load_file(path / WEIGHTS)
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path / WEIGHTS}: cannot be read as safetensors ({error}); build the model again") from None
+    origin = origin_of(config, path)
+    weights = _weights(path / WEIGHTS, spec, str(config.get("dtype")))
     vocabulary = None
     if (path / VOCABULARY).exists():
         tokens = read_json(path / VOCABULARY)
@@ -106,10 +127,35 @@ def read_folder(path: str | Path) -> Folder:
             raise InputError(f"{path / VOCABULARY}: must be a list of tokens")
         vocabulary = Vocabulary(tokens)
     try:
-        model = Model(spec, weights, vocabulary)
+        model = Model(spec, weights, vocabulary, _reader(path, config, spec, vocabulary, origin))
     except RoteError as error:
         raise InputError(f"{path}: the tensors do not fit the specification. {error}") from None
-    return Folder(path, model, origin_of(config, path), config.get("provenance", {}), _certificate(path / CERTIFICATE))
+    return Folder(path, model, origin, config.get("provenance", {}), _certificate(path / CERTIFICATE))
+
+
+def _weights(path: Path, spec: Spec, dtype: str) -> dict[str, Tensor]:
+    """The tensors of a folder, unpacked where they are packed."""
+    try:
+        tensors = safetensors.torch.load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{path}: cannot be read as safetensors ({error}); build the model again") from None
+    return unpacked(tensors, spec.shapes(), dtype_named(dtype), str(path)) if PLACES in tensors else tensors
+
+
+def _reader(
+    path: Path, config: dict[str, Any], spec: Spec, vocabulary: Vocabulary | None, origin: Origin
+) -> KeyReader | None:
+    """How the model's keys are read, with the set of those that were stored where the folder has one."""
+    if vocabulary is None or spec.reads != "tokens":
+        return None
+    stored = None
+    if "stored_keys" in config:
+        try:
+            data = safetensors.numpy.load_file(path / KEYS)
+        except (SafetensorError, OSError) as error:
+            raise InputError(f"{path / KEYS}: cannot be read as safetensors ({error}); build the model again") from None
+        stored = KeySet.read(config["stored_keys"], data, str(path / KEYS))
+    return KeyReader(vocabulary, getattr(spec, "context", 1), origin.reading, origin.key_columns, stored)
 
 
 def _certificate(path: Path) -> Certificate | None:

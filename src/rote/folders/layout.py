@@ -11,12 +11,13 @@ from pydantic import ValidationError
 from rote.errors import InputError, problems, system_message, validation_problems
 from rote.tasks.origin import Origin
 
-FORMAT = 1
-CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE = (
+FORMAT = 2
+CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE, KEYS = (
     "config.json",
     "model.safetensors",
     "vocab.json",
     "certificate.json",
+    "keys.safetensors",
 )
 
 LARGEST_JSON = 2**30

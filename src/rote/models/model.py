@@ -5,6 +5,7 @@ A model knows nothing of how its weights were made.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,10 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError, problems
+from rote.models.asking import Answer, answers, ask
 from rote.models.forward import forward
 from rote.models.spec import Spec
+from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
 DTYPES: dict[str, torch.dtype] = {
@@ -39,6 +42,8 @@ class Model:
     spec: Spec
     weights: dict[str, Tensor]
     vocabulary: Vocabulary | None = None
+    reader: KeyReader | None = None
+    """How keys in words become token ids, and which keys were stored; what a vocabulary alone can tell when absent."""
 
     def __post_init__(self) -> None:
         differences = misfits(self.spec, self.weights)
@@ -77,6 +82,18 @@ class Model:
     def logits(self, inputs: Any) -> Tensor:
         """Logits for what `task.inputs` gives: token ids, or vectors in the model's dtype."""
         return forward(self.spec, self.weights, self._tensors(inputs))
+
+    def ask(self, *words: str, runners_up: int = 3) -> Answer:
+        """The answer to one key, in words as someone would type them: `model.ask("capital", "France")`.
+
+        A key that was never stored is unknown: it gets no answer instead of a confident guess.
+        """
+        return ask(self, words, runners_up)
+
+    def ask_all(self, keys: Iterable[Sequence[str] | str], runners_up: int = 3) -> list[Answer]:
+        """Answers to many keys, each the tuple of its cells, or the one cell it has."""
+        cells = [(key,) if isinstance(key, str) else tuple(key) for key in keys]
+        return list(answers(self, cells, runners_up))
 
     def _tensors(self, inputs: Any) -> Any:
         if isinstance(inputs, tuple):

@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Quick:
-    """What `--quick` keeps of a grid."""
+    """What a quick run keeps of a grid."""
 
     series: tuple[str, ...] | None = None
     """Names; all when absent."""

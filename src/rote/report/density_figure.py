@@ -16,19 +16,19 @@ ALLENZHU_2024 = 2.0
 """Bits per parameter after 1000 exposures, Allen-Zhu and Li 2024."""
 
 
-def density_figure(found: Densest, path: Path, title: str | None = None) -> Path:
+def density_figure(search: Densest, path: Path, title: str | None = None) -> Path:
     """One curve per dimension d, the best vocabulary at each k; open squares mark k = d.
 
     Drawn from the longest round in which at least three head dimensions took part, so that all points had the same
     training.
     """
-    drawn_round = _comparable(found)
-    curves = _curves(drawn_round, found)
+    drawn_round = _comparable(search)
+    curves = _curves(drawn_round, search)
     with figure(6.4, 3.9) as drawn:
         axes = drawn.add_subplot()
         for (dim, points), colour in zip(curves.items(), COLOURS, strict=False):
-            ks = [held.spec.head_dim for held in points]
-            bits = [held.score(found.by) for held in points]
+            ks = [shape.spec.head_dim for shape in points]
+            bits = [shape.score(search.by) for shape in points]
             axes.plot(ks, bits, "o-", color=colour, ms=4, lw=1.3, label=f"d = {dim}", zorder=3)
             for k, value in zip(ks, bits, strict=True):
                 if k == dim:
@@ -40,16 +40,16 @@ def density_figure(found: Densest, path: Path, title: str | None = None) -> Path
                 f"{name}: {value:g}", (1.0, value), xycoords=("axes fraction", "data"), xytext=(-2, 3),
                 textcoords="offset points", ha="right", fontsize=7.5, color=GREY,
             )  # fmt: skip
-        every = sorted({held.spec.head_dim for points in curves.values() for held in points})
+        every = sorted({shape.spec.head_dim for points in curves.values() for shape in points})
         axes.set_xscale("log")
         axes.minorticks_off()
         axes.set_xticks(every, [str(k) for k in every])
         axes.set_ylim(0, 4)
         axes.set_xlabel("head dimension k")
-        axes.set_ylabel("bits per parameter" if found.by == "code" else "bits per parameter (from answers)")
-        most = max(held.spec.parameters() for held in drawn_round)
+        axes.set_ylabel("bits per parameter" if search.by == "code" else "bits per parameter (from answers)")
+        most = max(shape.spec.parameters() for shape in drawn_round)
         steps = drawn_round[0].steps
-        vocabs = {held.spec.vocab for held in drawn_round}
+        vocabs = {shape.spec.vocab for shape in drawn_round}
         tables = f"N = {vocabs.pop()}, " if len(vocabs) == 1 else ""
         axes.set_title(title or f"{tables}at most {most:,} parameters, heads as many as they pay for, {steps:,} steps")
         axes.grid()
@@ -57,21 +57,21 @@ def density_figure(found: Densest, path: Path, title: str | None = None) -> Path
         return save(drawn, path)
 
 
-def _comparable(found: Densest) -> tuple[ShapeResult, ...]:
-    for one in reversed(found.rounds):
-        if len({held.spec.head_dim for held in one}) >= 3:
-            return one
-    raise InputError("figure: the search compared fewer than three head dimensions; leave --head-dim out, or give more")
+def _comparable(search: Densest) -> tuple[ShapeResult, ...]:
+    for shapes in reversed(search.rounds):
+        if len({shape.spec.head_dim for shape in shapes}) >= 3:
+            return shapes
+    raise InputError("figure: the search compared fewer than three head dimensions; leave `head_dims` out, or add some")
 
 
-def _curves(held: tuple[ShapeResult, ...], found: Densest) -> dict[int, list[ShapeResult]]:
+def _curves(shapes: tuple[ShapeResult, ...], search: Densest) -> dict[int, list[ShapeResult]]:
     """The best shape at each k, for the densest dimensions that have more than one k."""
     best: dict[tuple[int, int], ShapeResult] = {}
-    for one in held:  # best first
-        best.setdefault((one.spec.dim, one.spec.head_dim), one)
+    for shape in shapes:  # best first
+        best.setdefault((shape.spec.dim, shape.spec.head_dim), shape)
     dims: dict[int, list[ShapeResult]] = {}
-    for (dim, _), one in sorted(best.items()):
-        dims.setdefault(dim, []).append(one)
-    several = [dim for dim, shapes in dims.items() if len(shapes) > 1]
-    order = sorted(several, key=lambda dim: -max(one.score(found.by) for one in dims[dim]))
+    for (dim, _), shape in sorted(best.items()):
+        dims.setdefault(dim, []).append(shape)
+    several = [dim for dim, members in dims.items() if len(members) > 1]
+    order = sorted(several, key=lambda dim: -max(shape.score(search.by) for shape in dims[dim]))
     return {dim: dims[dim] for dim in sorted(order[: len(COLOURS)])}

@@ -93,7 +93,7 @@ def _draw(axes, own: Sequence[Cost], field: str, colour: str) -> None:
         axes.plot(sizes, medians, color=colour, linewidth=0.9, linestyle="-.", label=f"{label} (counted)")
         return
     if len(sizes) > 2:
-        found = fitted_exponent([cost.labels for cost in own], [getattr(cost, field) for cost in own])
-        label += f": $N^a$, a = {found}"
+        exponent = fitted_exponent([cost.labels for cost in own], [getattr(cost, field) for cost in own])
+        label += f": $N^a$, a = {exponent}"
     axes.plot(sizes, medians, color=colour, linewidth=1.2, label=label)
     axes.plot([cost.labels for cost in own], [getattr(cost, field) for cost in own], "o", color=colour, markersize=3)

@@ -19,14 +19,14 @@ MEANING = {
 
 def promise_figure(bounds: Sequence[Bound], stored: int, title: str, path: Path) -> Path:
     """Bars of associations, one per bound that applies, on a logarithmic axis, with a line at what is stored."""
-    shown = sorted((item for item in bounds if item.applies and item.associations), key=_associations)
+    shown = sorted((bound for bound in bounds if bound.applies and bound.associations), key=_associations)
     with figure(7.2, 1.3 + 0.24 * len(shown)) as drawn:
         axes = drawn.add_subplot()
-        for place, item in enumerate(shown):
-            axes.barh(place, _associations(item), height=0.62, left=1, color=COLOURS[item.kind], alpha=0.85)
+        for row, bound in enumerate(shown):
+            axes.barh(row, _associations(bound), height=0.62, left=1, color=COLOURS[bound.kind], alpha=0.85)
             axes.annotate(
-                f"{item.associations:,}" if _associations(item) < 10**9 else f"{item.associations:.1e}",
-                (_associations(item), place),
+                f"{bound.associations:,}" if _associations(bound) < 10**9 else f"{bound.associations:.1e}",
+                (_associations(bound), row),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
@@ -45,15 +45,15 @@ def promise_figure(bounds: Sequence[Bound], stored: int, title: str, path: Path)
         axes.set_xscale("log")
         axes.set_xlim(1, 8 * _associations(shown[-1]))
         axes.set_ylim(-0.6, len(shown) + 0.6)
-        axes.set_yticks(range(len(shown)), [item.id for item in shown])
+        axes.set_yticks(range(len(shown)), [bound.id for bound in shown])
         axes.set_xlabel("associations")
         axes.set_title(title)
         axes.grid(axis="x")
-        kinds = dict.fromkeys(item.kind for item in shown)
+        kinds = dict.fromkeys(bound.kind for bound in shown)
         handles = [axes.barh(0, 0, color=COLOURS[kind], label=f"{kind}: {MEANING[kind]}") for kind in kinds]
         axes.legend(handles=handles, fontsize=7.5, loc="lower right")
         return save(drawn, path)
 
 
-def _associations(item: Bound) -> int:
-    return item.associations or 0
+def _associations(bound: Bound) -> int:
+    return bound.associations or 0

@@ -18,40 +18,40 @@ MANY = len(COLOURS)
 BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
 
 
-def scaling_figure(found: FigureFindings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
+def scaling_figure(findings: FigureFindings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
     """Draw a figure as PNG and SVG; the file names are the figure's id."""
-    plotted = [one for one in found.series if any(place.values[weighting] for place in one.places)]
+    plotted = [series for series in findings.series if any(point.values[weighting] for point in series.points)]
     with figure(7.4, 4.6) as drawn:
         axes = drawn.add_subplot()
         colours = _colours(len(plotted))
-        for one, colour in zip(plotted, colours, strict=True):
-            _draw_series(axes, one, colour, weighting, found)
+        for series, colour in zip(plotted, colours, strict=True):
+            _draw_series(axes, series, colour, weighting, findings)
         _draw_bounds(axes, plotted, colours)
-        axes.set_xlabel(found.figure.x)
-        axes.set_ylabel(f"{found.figure.y} ({_weighting_in_words(weighting)})")
-        if found.figure.derived is None:
+        axes.set_xlabel(findings.figure.x)
+        axes.set_ylabel(f"{findings.figure.y} ({_weighting_in_words(weighting)})")
+        if findings.figure.derived is None:
             axes.set_ylim(0, 1.03)
-        axes.set_title(_title(found))
+        axes.set_title(_title(findings))
         axes.grid()
-        _legend(axes, found, weighting)
-        name = found.figure.id if weighting == "sampled" else f"{found.figure.id}-{weighting}"
+        _legend(axes, findings, weighting)
+        name = findings.figure.id if weighting == "sampled" else f"{findings.figure.id}-{weighting}"
         return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
 
 
-def _draw_series(axes: Any, one: Series, colour: Any, weighting: Weighting, found: FigureFindings) -> None:
-    places = [place for place in one.places if place.values[weighting]]
-    x = [place.x for place in places]
-    means = [place.mean(weighting) for place in places]
-    spreads = [place.spread(weighting) or 0.0 for place in places]
-    axes.errorbar(x, means, spreads, fmt="o", ms=3.6, color=colour, capsize=2, lw=0.9, label=one.name, zorder=3)
-    fit = next((fit for law in found.figure.laws if (fit := found.fit(weighting, law, one.name))), None)
+def _draw_series(axes: Any, series: Series, colour: Any, weighting: Weighting, findings: FigureFindings) -> None:
+    points = [point for point in series.points if point.values[weighting]]
+    x = [point.x for point in points]
+    means = [point.mean(weighting) for point in points]
+    spreads = [point.spread(weighting) or 0.0 for point in points]
+    axes.errorbar(x, means, spreads, fmt="o", ms=3.6, color=colour, capsize=2, lw=0.9, label=series.name, zorder=3)
+    fit = next((fit for law in findings.figure.laws if (fit := findings.fit(weighting, law, series.name))), None)
     if fit is not None:
-        _draw_fit(axes, fit, x, colour, found.figure.saturation)
+        _draw_fit(axes, fit, x, colour, findings.figure.saturation)
     if weighting == "sampled":
-        told = [(place.x, place.published) for place in one.places if place.published is not None]
-        if told:
-            mark = colour if len(found.series) > MANY else "black"
-            axes.plot(*zip(*told, strict=True), ls="none", marker="x", ms=5, mew=1.1, color=mark, zorder=4)
+        released = [(point.x, point.published) for point in series.points if point.published is not None]
+        if released:
+            mark = colour if len(findings.series) > MANY else "black"
+            axes.plot(*zip(*released, strict=True), ls="none", marker="x", ms=5, mew=1.1, color=mark, zorder=4)
 
 
 def _draw_fit(axes: Any, fit: LawFit, x: list[float], colour: Any, saturation: float | None) -> None:
@@ -67,8 +67,8 @@ def _draw_fit(axes: Any, fit: LawFit, x: list[float], colour: Any, saturation: f
 def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
     for name, (_, style) in BOUND_LINES.items():
         lines = [
-            (colour, [(place.x, place.promised[name]) for place in one.places if name in place.promised])
-            for one, colour in zip(plotted, colours, strict=True)
+            (colour, [(point.x, point.promised[name]) for point in series.points if name in point.promised])
+            for series, colour in zip(plotted, colours, strict=True)
         ]
         lines = [(colour, line) for colour, line in lines if line]
         if not lines:
@@ -78,7 +78,7 @@ def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
             axes.plot(*zip(*line, strict=True), style, color=colour, lw=0.8, alpha=0.8)
 
 
-def _legend(axes: Any, found: FigureFindings, weighting: Weighting) -> None:
+def _legend(axes: Any, findings: FigureFindings, weighting: Weighting) -> None:
     """Series, then what lines and marks mean."""
     from matplotlib.lines import Line2D
 
@@ -86,16 +86,16 @@ def _legend(axes: Any, found: FigureFindings, weighting: Weighting) -> None:
     many = len(handles) > MANY
     if many:  # in the order in which curves lie above each other
         handles, labels = handles[::-1], labels[::-1]
-    drawn = (found.fit(weighting, law, one.name) for one in found.series for law in found.figure.laws)
+    drawn = (findings.fit(weighting, law, series.name) for series in findings.series for law in findings.figure.laws)
     law = next((fit for fit in drawn if fit is not None), None)
     extra = []
     if law is not None:
         extra.append(Line2D([], [], color=GREY, lw=1.1, label=f"fit {law.formula}, 95 % band"))
-    if any(place.published is not None for one in found.series for place in one.places):
+    if any(point.published is not None for series in findings.series for point in series.points):
         mark = GREY if many else "black"
         extra.append(Line2D([], [], color=mark, ls="none", marker="x", ms=5, label="released values"))
     for name, (label, style) in BOUND_LINES.items():
-        if any(name in place.promised for one in found.series for place in one.places):
+        if any(name in point.promised for series in findings.series for point in series.points):
             label += " (first, last)" if many else ""
             extra.append(Line2D([], [], color=GREY, ls=style, lw=0.9, label=label))
     axes.legend(
@@ -105,20 +105,20 @@ def _legend(axes: Any, found: FigureFindings, weighting: Weighting) -> None:
 
 
 def _colours(count: int) -> list[Any]:
-    """A few series are told apart by hue; many, which are an ordered family, by a ramp."""
+    """A few series are released apart by hue; many, which are an ordered family, by a ramp."""
     if count <= MANY:
         return list(COLOURS[:count])
     import matplotlib
 
     ramp = matplotlib.colormaps["viridis"]
-    return [ramp(0.92 * place / (count - 1)) for place in range(count)]
+    return [ramp(0.92 * number / (count - 1)) for number in range(count)]
 
 
-def _title(found: FigureFindings) -> str:
-    note = "QUICK: fewer cells and repeats, " if found.quick else ""
-    missing = f", {found.missing} trials missing" if found.missing else ""
-    repeats = f"{found.repeats} repeat{'s' if found.repeats > 1 else ''}"
-    return f"{found.figure.title}\n{note}protocol {found.protocol}, {repeats}{missing}"
+def _title(findings: FigureFindings) -> str:
+    note = "QUICK: fewer cells and repeats, " if findings.quick else ""
+    missing = f", {findings.missing} trials missing" if findings.missing else ""
+    repeats = f"{findings.repeats} repeat{'s' if findings.repeats > 1 else ''}"
+    return f"{findings.figure.title}\n{note}protocol {findings.protocol}, {repeats}{missing}"
 
 
 def _weighting_in_words(weighting: Weighting) -> str:

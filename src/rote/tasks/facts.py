@@ -16,6 +16,7 @@ from rote.tasks.table import Table
 from rote.tasks.task import Task
 
 GENERATOR = "random"
+STDIN = "-"
 
 
 def facts(source: Any, **reading: Any) -> Task:
@@ -32,7 +33,9 @@ def facts(source: Any, **reading: Any) -> Task:
     """
     asked = parse_reading(reading)
     if not isinstance(source, str | os.PathLike):
-        return _from_frame(source, asked)
+        return _from_object(source, asked)
+    if source == STDIN:
+        return _from_stdin(asked)
     if isinstance(source, os.PathLike):
         return _from_file(Path(source), str(source), asked)
     name = name_of(source)
@@ -71,17 +74,19 @@ def _looks_like_path(source: str) -> bool:
     return "/" in source or os.sep in source or bool(Path(source).suffix)
 
 
-def _readers() -> dict[str, Callable[[Path], Table]]:
+def _readers() -> dict[str, Callable[[Path, Reading], Table]]:
+    """How a file is read, by its suffix."""
     from rote.tasks.readers.delimited import read_delimited
     from rote.tasks.readers.frame import read_parquet
     from rote.tasks.readers.jsonl import read_jsonl
 
     return {
-        ".csv": lambda path: read_delimited(path, ","),
-        ".tsv": lambda path: read_delimited(path, "\t"),
-        ".jsonl": read_jsonl,
-        ".ndjson": read_jsonl,
-        ".parquet": read_parquet,
+        ".csv": lambda path, reading: read_delimited(path, ",", reading),
+        ".tsv": lambda path, reading: read_delimited(path, "\t", reading),
+        ".txt": lambda path, reading: read_delimited(path, "\t", reading),
+        ".jsonl": lambda path, reading: read_jsonl(path),
+        ".ndjson": lambda path, reading: read_jsonl(path),
+        ".parquet": lambda path, reading: read_parquet(path),
     }
 
 
@@ -98,18 +103,41 @@ def _from_file(path: Path, written: str, reading: Reading) -> Task:
             f"{written}: {what or f'the suffix {path.suffix!r} tells no known format'}; "
             f"facts are read from files that end in {', '.join(readers)}"
         )
-    return task_from_table(reader(path), Origin(source=written, reading=reading))
+    return task_from_table(reader(path, reading), Origin(source=written, reading=reading))
 
 
-def _from_frame(source: Any, reading: Reading) -> Task:
-    from rote.tasks.readers.frame import is_frame, table_of
+def _from_stdin(reading: Reading) -> Task:
+    """A table that is typed or piped in: JSON lines when it begins like one, otherwise cells divided by commas."""
+    import sys
+
+    from rote.tasks.readers.delimited import table_from_text
+    from rote.tasks.readers.jsonl import table_from_lines
+    from rote.tasks.readers.text import decoded
     from rote.tasks.reading import task_from_table
 
-    if not is_frame(source):
-        raise InputError(
-            f"facts: a path, a DataFrame, a generator or a named source is wanted, found {type(source).__name__}"
-        )
-    return task_from_table(table_of(source, "DataFrame"), Origin(source="DataFrame", reading=reading))
+    where = "standard input"
+    text = decoded(sys.stdin.buffer.read(), where)
+    table = table_from_lines(text, where) if text.lstrip()[:1] == "{" else table_from_text(text, where, ",", reading)
+    return task_from_table(table, Origin(source=STDIN, reading=reading))
+
+
+def _from_object(source: Any, reading: Reading) -> Task:
+    """A task, a DataFrame, or facts as Python has them."""
+    from rote.tasks.readers.frame import is_frame, table_of
+    from rote.tasks.readers.pairs import is_pairs, table_of_pairs
+    from rote.tasks.reading import task_from_table
+    from rote.tasks.task import Task
+
+    if isinstance(source, Task):
+        return source
+    if is_frame(source):
+        return task_from_table(table_of(source, "DataFrame"), Origin(source="DataFrame", reading=reading))
+    if is_pairs(source):
+        return task_from_table(table_of_pairs(source), Origin(reading=reading))
+    raise InputError(
+        "facts: a path, a DataFrame, a mapping or pairs of keys and answers, a generator or a named source is wanted, "
+        f"found {type(source).__name__}"
+    )
 
 
 def _from_generator(source: str, reading: Reading) -> Task:

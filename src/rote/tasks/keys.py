@@ -13,6 +13,9 @@ from rote.tasks.vocabulary import PAD, SEPARATOR
 JOINED = "\0"
 """Stands between the cells of a key while they are spelled; no cell contains it."""
 
+SHORTEST = 2
+"""Tokens of a padded key at least: with one, attention would have nothing to look at but itself."""
+
 MOST_IDS = 2**30
 """Token ids of one task at most: 4 GiB of them."""
 
@@ -39,11 +42,32 @@ def as_words(columns: Sequence[Sequence[str]]) -> Tokenised:
     return Tokenised(contexts, list(known))
 
 
+def as_spaces(columns: Sequence[Sequence[str]], context: int | None = None) -> Tokenised:
+    """Cells split at their spaces, padded on the left to `context` tokens: those of the longest key when absent."""
+    split = [" ".join(cells).split() for cells in zip(*columns, strict=True)]
+    longest = max(map(len, split))
+    if context is not None and context < longest:
+        key = " ".join(max(split, key=len))
+        raise InputError(
+            f"`context={context}`: the key {key!r} alone has {longest} words; give at least {longest}, "
+            "or leave `context` out"
+        )
+    width = context or max(SHORTEST, longest)
+    if width * len(split) > MOST_IDS:
+        raise InputError(f"keys split at spaces: {len(split)} keys padded to {width} words are too many tokens to hold")
+    padded = any(len(words) < width for words in split)
+    known: dict[str, int] = {PAD: 0} if padded else {}
+    contexts = np.zeros((len(split), width), dtype=np.int32)
+    for row, words in enumerate(split):
+        contexts[row, width - len(words) :] = numbered(words, known)
+    return Tokenised(contexts, list(known))
+
+
 def as_letters(columns: Sequence[Sequence[str]], context: int | None = None) -> Tokenised:
     """Cells spelled in letters (code points), padded on the left so that the last token is the key's own last letter.
 
     Several cells of one key stand in one spelling with a separator token between them. `context` is the number of
-    tokens to pad to: the longest key's letters when absent.
+    tokens to pad to: the longest key's letters when absent, and two at least.
     """
     spelled = list(columns[0]) if len(columns) == 1 else [JOINED.join(cells) for cells in zip(*columns, strict=True)]
     lengths = np.fromiter(map(len, spelled), dtype=np.int64, count=len(spelled))
@@ -54,7 +78,7 @@ def as_letters(columns: Sequence[Sequence[str]], context: int | None = None) -> 
             f"`context={context}`: the key {key!r} alone has {longest} letters; give at least {longest}, "
             "or leave `context` out"
         )
-    width = context or longest
+    width = context or max(SHORTEST, longest)
     if width * len(spelled) > MOST_IDS:
         raise InputError(
             f"keys in letters: {len(spelled)} keys padded to {width} letters are too many tokens to hold; "

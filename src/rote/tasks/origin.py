@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-Keys = Literal["words", "letters"]
-"""A key cell is one token, or is spelled out in letters (padded on the left)."""
+Keys = Literal["words", "letters", "spaces"]
+"""A key cell is one token, or is spelled out in letters, or is split at its spaces (both padded on the left)."""
+
+Contradictions = Literal["refuse", "keep", "first", "last", "most"]
+"""What becomes of a key that has several answers: an error, all of them, the first or last one, or the commonest."""
 
 
 class Reading(BaseModel):
@@ -22,11 +25,18 @@ class Reading(BaseModel):
     weight: str | None = None
     """Weight column; the one named `weight` when absent. Its presence makes a distribution task."""
     keys: Keys | None = None
-    """Whole cells as tokens, or letters; words when absent, unless a named source says otherwise."""
+    """How key cells become tokens; by what the table needs when absent: keys of several cells as words, keys of one
+    cell in letters."""
     context: int | None = None
-    """Pad letters to this many tokens instead of the longest key's."""
-    contradictions: Literal["refuse", "keep"] = "refuse"
-    """What to do with a key that has several answers and no weights: keeping them lowers the ceiling."""
+    """Pad letters, or what spaces divide, to this many tokens instead of the longest key's."""
+    contradictions: Contradictions = "refuse"
+    """What to do with a key that has several answers and no weights; keeping them all lowers the ceiling."""
+    blanks: Literal["refuse", "skip"] = "refuse"
+    """What to do with a row whose key or answer is blank."""
+    delimiter: str | None = Field(default=None, min_length=1, max_length=1)
+    """The character between cells; that of the file's name when absent, or the one its first line is divided by."""
+    header: Literal["yes", "no"] | None = None
+    """Whether the first line names the columns; noticed when absent."""
 
 
 class Origin(BaseModel):
@@ -39,3 +49,9 @@ class Origin(BaseModel):
     licence: str | None = None
     citation: str | None = None
     reading: Reading = Reading()
+    """How the facts were read: what was asked for, and what was chosen where nothing was."""
+    key_columns: tuple[str, ...] = ()
+    """Names of the cells that make a key; empty where there was no table."""
+    answer_column: str | None = None
+    notes: tuple[str, ...] = ()
+    """What was noticed and done while reading."""

@@ -1,8 +1,7 @@
 """From a table of text to a task: which columns are the key, which the answer, which the weight, and how keys are read.
 
-Rows that repeat a fact (same key, same answer) are one fact. A key with several answers is refused, unless a weight
-column makes it a distribution, or contradictions are kept: then every row counts as it stands, repeated or not, and
-the task's ceiling says which share of them any model can recall.
+Rows that repeat a fact (same key, same answer) are one fact. What becomes of a key with several answers is told in
+`contradictions`; a weight column makes a distribution of them.
 """
 
 from __future__ import annotations
@@ -14,12 +13,16 @@ import numpy as np
 
 from rote.errors import InputError, nearest, problems
 from rote.tasks.association import AssociationTask
+from rote.tasks.cleaning import stripped, without_blanks
+from rote.tasks.contradictions import one_answer_each
 from rote.tasks.distribution import DistributionTask
-from rote.tasks.keys import Tokenised, as_letters, as_words, numbered
+from rote.tasks.keys import Tokenised, as_letters, as_spaces, as_words, numbered
 from rote.tasks.origin import Origin, Reading
-from rote.tasks.rows import distinct_rows
 from rote.tasks.table import SHOWN, Table
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
+
+LONGEST_SPELLED = 80
+"""Letters of a key up to which it is spelled when nobody says how to read it: attention looks at every one of them."""
 
 WEIGHT = "weight"
 """A column of this name holds weights unless it is asked for as something else."""
@@ -35,33 +38,76 @@ class Roles:
 
 
 def task_from_table(table: Table, origin: Origin) -> AssociationTask | DistributionTask:
-    """The task a table holds when it is read as `origin.reading` says; every problem is reported at once."""
+    """The task a table holds when it is read as `origin.reading` says; every problem is reported at once.
+
+    The task's origin says how it was read: what the reading leaves open is filled in, what was noticed is noted.
+    """
     reading = origin.reading
     roles = _roles(table, reading)
-    flaws = _empty_cells(table, [*roles.key, roles.answer])
-    if reading.keys == "letters":
-        flaws += _reserved_cells(table, roles.answer)
+    used = [*roles.key, roles.answer]
+    table = stripped(table, used)
+    if reading.blanks == "skip":
+        table = without_blanks(table, used)
+        if not table.rows:
+            raise InputError(f"{table.where}: every row has a blank cell; there are no facts left")
+    flaws = _empty_cells(table, used)
     weights = None
     if roles.weight is not None:
         weights, wrong = _weights(table, roles.weight)
         flaws += wrong
     key_cells = [table.columns[name] for name in roles.key]
+    reading, note = _chosen_keys(reading, key_cells)
+    if reading.keys != "words":
+        flaws += _reserved_cells(table, roles.answer)
     try:
         keys = _tokenised(key_cells, reading)
     except InputError as error:
         raise problems(table.where, [*flaws, str(error)]) from None
     known = {token: place for place, token in enumerate(keys.tokens)}
     answers = numbered(table.columns[roles.answer], known)
-    rows = np.arange(table.rows)
-    if weights is None and reading.contradictions == "refuse":
-        rows, wrong = _one_answer_each(table, roles, keys.contexts, answers, len(known))
+    rows, notes = np.arange(table.rows), [*table.notes, *note]
+    if weights is None and reading.contradictions != "keep":
+        rows, wrong, said = one_answer_each(
+            table, roles.key, roles.answer, keys.contexts, answers, len(known), reading.contradictions
+        )  # fmt: skip
         flaws += wrong
+        notes += said
     if flaws:
         raise problems(table.where, flaws)
     vocabulary = Vocabulary(known)
+    if reading.keys != "words":
+        reading = reading.model_copy(update={"context": keys.contexts.shape[1]})
+    if table.headerless:
+        reading = reading.model_copy(update={"header": "no"})
+    origin = origin.model_copy(
+        update={
+            "reading": reading,
+            "key_columns": roles.key,
+            "answer_column": roles.answer,
+            "notes": (*origin.notes, *notes),
+        }
+    )
     if weights is not None:
         return DistributionTask.from_weighted_ids(keys.contexts, answers, weights, vocabulary, origin)
     return AssociationTask(keys.contexts[rows], answers[rows], vocabulary, origin)
+
+
+def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading, list[str]]:
+    """The reading with a choice of words or letters, and a note that tells of it where nobody made one.
+
+    Keys of several cells have something to attend to as they are. A key of one cell would be a single token, so it is
+    spelled, or split at its spaces where spelling would make it longer than `LONGEST_SPELLED` letters.
+    """
+    if reading.keys is not None:
+        return reading, []
+    if len(key_cells) > 1:
+        return reading.model_copy(update={"keys": "words"}), []
+    longest = max(map(len, key_cells[0]))
+    if longest > LONGEST_SPELLED and all(" " in cell for cell in key_cells[0] if len(cell) > LONGEST_SPELLED):
+        text = "keys are long, so they are read as the words that spaces divide (`keys=letters` spells them)"
+        return reading.model_copy(update={"keys": "spaces"}), [text]
+    text = "keys are one cell each, so they are read in letters (`keys=words` takes each as one token)"
+    return reading.model_copy(update={"keys": "letters"}), [text]
 
 
 def _roles(table: Table, reading: Reading) -> Roles:
@@ -98,7 +144,9 @@ def _empty_cells(table: Table, names: list[str]) -> list[str]:
         cells = table.columns[name]
         if "" in cells:
             rows = [row for row, cell in enumerate(cells) if not cell]
-            flaws.append(f"column {name!r} is empty in {table.at(rows)}; fill the cell or drop the row")
+            flaws.append(
+                f"column {name!r} is empty in {table.at(rows)}; fill the cell, or leave such rows out (`blanks=skip`)"
+            )
     return flaws
 
 
@@ -137,44 +185,14 @@ def _number(cell: str) -> float:
         return math.nan
 
 
-def _one_answer_each(
-    table: Table, roles: Roles, contexts: np.ndarray, answers: np.ndarray, vocab: int
-) -> tuple[np.ndarray, list[str]]:
-    """First row of each distinct fact, and the keys that have several answers."""
-    _, keys = distinct_rows(contexts, vocab)
-    _, first = np.unique(keys.astype(np.int64) * vocab + answers, return_index=True)
-    first.sort()
-    counts = np.bincount(keys[first])
-    torn = np.flatnonzero(counts > 1)
-    if not len(torn):
-        return first, []
-    by_key = first[np.argsort(keys[first], kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    torn = torn[np.argsort(by_key[starts[torn]])]
-    shown = []
-    for key in torn[:SHOWN]:
-        rows = by_key[starts[key] : starts[key + 1]]
-        name = " ".join(table.columns[part][rows[0]] for part in roles.key)
-        said = ", ".join(
-            f"{table.columns[roles.answer][row]!r} ({table.unit} {table.lines[row]})" for row in rows[:SHOWN]
-        )
-        more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        shown.append(f"{name!r} has {len(rows)} answers: {said}{more}")
-    if len(torn) > SHOWN:
-        shown.append(f"and {len(torn) - SHOWN} more keys")
-    return first, [
-        f"{len(torn)} contradictory key{'s' if len(torn) > 1 else ''}: {'; '.join(shown)}. "
-        "Add a weight column to make a distribution, or keep them with `contradictions=keep`, which lowers the "
-        "ceiling of recall"
-    ]
-
-
 def _tokenised(key_cells: list[list[str]], reading: Reading) -> Tokenised:
     if reading.keys == "letters":
         return as_letters(key_cells, reading.context)
+    if reading.keys == "spaces":
+        return as_spaces(key_cells, reading.context)
     if reading.context not in (None, len(key_cells)):
         raise InputError(
             f"`context={reading.context}`: keys of whole words have one token per key column, here {len(key_cells)}; "
-            "only keys in letters are padded (`keys=letters`)"
+            "only keys in letters or split at spaces are padded (`keys=letters`, `keys=spaces`)"
         )
     return as_words(key_cells)

@@ -27,6 +27,10 @@ class Table:
     lines: np.ndarray
     """For each row its line in the file (the header is line 1), or its number from 1 on where there are no lines."""
     unit: str = "line"
+    notes: tuple[str, ...] = ()
+    """What was noticed while reading, for the user."""
+    headerless: bool = False
+    """Whether the file named no columns."""
 
     @property
     def rows(self) -> int:

@@ -23,10 +23,10 @@ def phi_inverse(accuracy: float, facts: int, vocab: int) -> float:
 
 
 def _check(facts: int, vocab: int) -> None:
-    found = []
+    refused = []
     if facts < 1:
-        found.append(f"facts: there must be at least one, given {facts}")
+        refused.append(f"facts: there must be at least one, given {facts}")
     if vocab < 2:
-        found.append(f"vocab: with {vocab} tokens there is nothing to guess between; at least 2")
-    if found:
-        raise problems("phi", found)
+        refused.append(f"vocab: with {vocab} tokens there is nothing to guess between; at least 2")
+    if refused:
+        raise problems("phi", refused)

@@ -33,7 +33,7 @@ def trainable(spec: Spec) -> Trainable:
 def generator(seed: int, purpose: str) -> np.random.Generator:
     """An independent stream of random numbers per seed and purpose."""
     if not 0 <= seed < 2**63:
-        raise InputError(f"seed: {seed} must be at least 0 and less than 2^63")
+        raise InputError(f"`seed={seed}`: must be at least 0 and less than 2^63")
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
@@ -59,8 +59,8 @@ def flattened(spec: Trainable, weights: dict[str, Tensor]) -> np.ndarray:
     """Given weights (a warm start) as one float32 vector; every misfit is named."""
     from rote.models.model import misfits
 
-    if found := misfits(spec, weights):
-        raise problems("initial weights", found)
+    if wrong := misfits(spec, weights):
+        raise problems("initial weights", wrong)
     return np.concatenate([weights[name].detach().cpu().double().reshape(-1).numpy() for name in spec.shapes()]).astype(
         np.float32
     )

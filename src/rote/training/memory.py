@@ -12,8 +12,14 @@ from rote.training.protocol import Protocol
 from rote.training.stacked import attention_of
 
 FLOAT = 4
+"""Bytes of a number: training is in float32."""
 LANES = 16
-"""Of the widest vectors."""
+"""Floats of the widest vectors the native engine may run in; it pads heads and keeps partial sums by them."""
+NATIVE_FLOATS = 2**18
+"""Floats (1 MiB) added for the native engine's small arrays, which the formula does not count one by one."""
+MOST_STACKED = 8
+"""Models that the torch engine trains in one stack, so that small matrices fill the cores. The models of a stack end
+together, and a run that is killed loses those that are under way: hence no more."""
 
 
 def bytes_per_model(spec: Trainable, problem: TrainingProblem, protocol: Protocol, stacked: bool) -> int:
@@ -52,7 +58,7 @@ def _native_floats(spec: Trainable) -> int:
     if spec.layers > 1:
         summed += spec.parameters()
     blocks = 16 * (spec.vocab + spec.context * heads + 4 * spec.dim + 2 * getattr(spec, "width", 0))
-    return tables + LANES * (summed + blocks) + 2**18
+    return tables + LANES * (summed + blocks) + NATIVE_FLOATS
 
 
 def refuse_what_cannot_fit(
@@ -65,7 +71,7 @@ def refuse_what_cannot_fit(
         raise InputError(
             f"training this {spec.architecture} model ({spec.parameters():,} parameters, {len(problem):,} contexts) "
             f"needs {readable(needed)} and {readable(limit)} are free; "
-            "lower dim, heads or vocab, or train on smaller batches (--batch)"
+            "lower `dim` or `heads`, or train on smaller batches (`batch`)"
         )
 
 
@@ -75,8 +81,8 @@ def free_memory() -> int | None:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
         return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
+    kibibytes = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    return kibibytes[0] * 1024 if kibibytes else None
 
 
 def readable(size: int) -> str:

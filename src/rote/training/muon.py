@@ -38,10 +38,10 @@ class Muon:
         state, losses, shares = self.state, [], []
         for step, (rate, matrix_rate) in enumerate(zip(rates, matrix_rates, strict=True)):
             batch = None if rows is None else rows[:, step]
-            found = self._objective.gradient(state.flat, batch, focus[:, step])
-            gradient = found.gradient
-            losses.append(found.loss)
-            shares.append(found.right)
+            evaluation = self._objective.gradient(state.flat, batch, focus[:, step])
+            gradient = evaluation.gradient
+            losses.append(evaluation.loss)
+            shares.append(evaluation.right)
             state.steps += 1
             state.first += (1 - settings.beta1) * (gradient - state.first)
             state.second += (1 - settings.beta2) * (gradient * gradient - state.second)
@@ -49,9 +49,9 @@ class Muon:
             ahead = MOMENTUM * self._momentum + (1 - MOMENTUM) * gradient
             rms = np.sqrt(state.second / (1 - settings.beta2**state.steps)) + settings.epsilon
             update = rate / (1 - settings.beta1**state.steps) * state.first / rms
-            for place, shape in self._matrices:
-                momentum = torch.from_numpy(ahead[:, place]).view(-1, *shape)
-                update[:, place] = matrix_rate * orthogonalised(momentum).reshape(len(update), -1).numpy()
+            for part, shape in self._matrices:
+                momentum = torch.from_numpy(ahead[:, part]).view(-1, *shape)
+                update[:, part] = matrix_rate * orthogonalised(momentum).reshape(len(update), -1).numpy()
             state.flat -= update.astype(np.float32)
         return np.stack(losses, 1), np.stack(shares, 1)
 
@@ -70,10 +70,10 @@ def orthogonalised(matrices: Tensor, iterations: int = 5) -> Tensor:
 
 def matrix_slices(spec: Trainable) -> list[tuple[slice, tuple[int, ...]]]:
     """Where the per-head matrices lie in a vector of parameters, and their shapes."""
-    found, start = [], 0
+    slices, start = [], 0
     for name, shape in spec.shapes().items():
         size = int(np.prod(shape))
         if name in spec.head_axes():
-            found.append((slice(start, start + size), shape))
+            slices.append((slice(start, start + size), shape))
         start += size
-    return found
+    return slices

@@ -61,8 +61,8 @@ def available(required: bool = False) -> bool:
         return True
     if required:
         raise InputError(
-            "engine: the native engine is not built here; install rote where there is a C++ compiler, "
-            "or use --engine torch"
+            "`engine=native`: the native engine is not built here; install rote where there is a C++ compiler, "
+            "or use `engine=torch`"
         )
     warnings.warn(
         "the native engine is not built here: training runs on the torch engine, several times slower "
@@ -87,7 +87,7 @@ class NativeObjective:
         self.spec, self.problem = spec, problem
         loaded = library()
         if loaded is None:
-            raise InputError("engine: the native engine is not built here; use --engine torch")
+            raise InputError("`engine=native`: the native engine is not built here; use `engine=torch`")
         self._library = loaded
         width = lanes()[0] if width is None else width
         self.engine = f"native ({width} lanes)"
@@ -195,7 +195,7 @@ class NativeObjective:
     @staticmethod
     def _check(code: int) -> None:
         if code < 0:
-            raise RoteError("the native engine ran out of memory; train smaller models or fewer at once (--workers)")
+            raise RoteError("the native engine ran out of memory; train smaller models or fewer at once (`workers`)")
 
 
 def _rows(rows: np.ndarray | None) -> tuple[int, int | None, np.ndarray | None]:

@@ -1,4 +1,5 @@
-"""L-BFGS on all contexts, from wherever the first optimiser ended: the last misses of a nearly fitted model."""
+"""A polish: L-BFGS on all contexts, from wherever the first optimiser ended, for the last misses of a nearly fitted
+model."""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ def polished(
     def evaluate() -> torch.Tensor:
         nonlocal best
         now = parameters.detach().numpy()
-        found = objective.gradient(now[None], None, np.array([focus]))
-        value = float(found.objective[0])
+        evaluation = objective.gradient(now[None], None, np.array([focus]))
+        value = float(evaluation.objective[0])
         if value < best[0]:
             best = (value, now.copy())
-            losses.append(float(found.loss[0]))
-        parameters.grad = torch.from_numpy(found.gradient[0])
+            losses.append(float(evaluation.loss[0]))
+        parameters.grad = torch.from_numpy(evaluation.gradient[0])
         return torch.tensor(value)
 
     optimiser.step(evaluate)

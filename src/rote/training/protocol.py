@@ -147,7 +147,7 @@ def protocol_named(name: str, spec: Spec, contexts: int, samples: int | None = N
         return fast(spec, contexts, samples, **changes)
     if name == "best":
         return best(spec, contexts, samples, **changes)
-    raise InputError(f"protocol: {name!r} is not one of {', '.join(NAMES)}")
+    raise InputError(f"`protocol={name}`: is not one of {', '.join(NAMES)}")
 
 
 def _batching(contexts: int) -> dict[str, Any]:

@@ -44,17 +44,17 @@ class Trained:
         return self.sampled_accuracy if self.batch_accuracy is None else self.batch_accuracy
 
     def summary(self) -> dict[str, Any]:
-        """The numbers, by name."""
+        """The numbers, by the names that every command gives them."""
         return {
             "seed": self.seed,
             "protocol": self.protocol.name,
             "steps": self.protocol.steps,
             "engine": self.engine,
-            "accuracy": self.accuracy,
+            "recall": self.accuracy,
             "sampled_accuracy": self.sampled_accuracy,
             "batch_accuracy": self.batch_accuracy,
             "loss": self.loss,
             "diverged_at": self.diverged_at,
             "parameters": self.model.parameters,
-            "seconds": self.seconds,
+            "processor_seconds": self.seconds,
         }

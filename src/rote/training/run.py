@@ -20,9 +20,12 @@ from rote.training.result import Trained
 from rote.training.schedule import learning_rates
 
 LAST_BATCHES = 100
+"""Minibatches over which the published accuracies are means."""
 CURVE_POINTS = 200
+"""Points of a loss curve that are kept."""
 FOCUS_PER_MISS = 3.0
-"""Focus is at most so many times the share that is missed: a model that nearly holds everything gives nothing up."""
+"""Focus, which gives contexts up for the sake of others (`rote.training.objective`), is at most so many times the share
+that is missed: a model that nearly holds everything gives nothing up."""
 
 Report = Callable[[int], None]
 """Told how many steps were taken."""
@@ -95,8 +98,8 @@ def _optimised(
     for start in range(0, protocol.steps, CHUNK):
         part = slice(start, min(start + CHUNK, protocol.steps))
         steps = part.stop - part.start
-        drawn = [one.rows(steps) for one in data]
-        rows = None if protocol.batch is None else np.stack([one for one in drawn if one is not None])
+        drawn = [sampled.rows(steps) for sampled in data]
+        rows = None if protocol.batch is None else np.stack([batches for batches in drawn if batches is not None])
         focus = np.minimum(ramp[part], FOCUS_PER_MISS * missed[:, None])
         if muon is None:
             loss, share = objective.adam_steps(state, rates[part], rows, settings, focus)

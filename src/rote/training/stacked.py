@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.forward.attention_only import score_scale
 from rote.models.mlp_transformer import MlpTransformer
 from rote.training.initial import Trainable
 
@@ -29,11 +30,11 @@ def stacked_logits(
     attention = attention_of(spec)
     tokens = weights["tokens"]
     if attention.layers == 1:
-        read, places = _tables(attention, weights)
+        read, positions = _tables(attention, weights)
         stream = _picked(tokens, contexts[..., -1])
         if not attention.compressed:
             stream = stream + weights["positions"][:, None, -1]
-        stream = stream + _write(attention, weights, 0, _one_layer(attention, weights, read, places, contexts))
+        stream = stream + _write(attention, weights, 0, _one_layer(attention, weights, read, positions, contexts))
         return _after(spec, weights, 0, stream) @ weights["unembed"].mT
     stream = _picked(tokens, contexts)
     for layer in range(attention.layers):
@@ -49,9 +50,9 @@ def stacked_logits(
 def grid_logits(spec: Trainable, weights: Weights) -> Float[Tensor, "models pairs vocab"]:
     """Logits after every pair of tokens, the first token varying slowest, for one-layer models of two positions."""
     attention = attention_of(spec)
-    read, places = _tables(attention, weights)
+    read, positions = _tables(attention, weights)
     part = {name: weights[f"layers.0.{name}"] for name in ("query", "key", "value", "output")}
-    first, last = read + places[:, :1], read + places[:, 1:]
+    first, last = read + positions[:, :1], read + positions[:, 1:]
 
     def per_head(x: Tensor, name: str) -> Tensor:  # (models, heads, tokens, rows)
         return x[:, None] @ part[name].mT
@@ -74,10 +75,6 @@ def attention_of(spec: Trainable) -> AttentionOnly:
     return spec.attention if isinstance(spec, MlpTransformer) else spec
 
 
-def score_scale(spec: AttentionOnly) -> float:
-    return 1 / math.sqrt(spec.head_dim) if spec.scale_scores else 1.0
-
-
 def _tables(spec: AttentionOnly, weights: Weights) -> tuple[Tensor, Tensor]:
     """What the heads of a first layer read: a part per token (models, vocab, dim) and one per position."""
     if spec.compressed:
@@ -93,7 +90,7 @@ def _picked(table: Float[Tensor, "models vocab columns"], index: Integer[Tensor,
 
 
 def _one_layer(
-    spec: AttentionOnly, weights: Weights, read: Tensor, places: Tensor, contexts: Tensor
+    spec: AttentionOnly, weights: Weights, read: Tensor, positions: Tensor, contexts: Tensor
 ) -> Float[Tensor, "models batch inner"]:
     models, batch, context = contexts.shape
     part = {name: weights[f"layers.0.{name}"] for name in ("query", "key", "value", "output")}
@@ -101,9 +98,9 @@ def _one_layer(
     def projected(name: str) -> Tensor:  # (models, inner, heads * rows)
         return part[name].flatten(1, 2).mT
 
-    queries = _picked(read @ projected("query"), contexts[..., -1]) + (places[:, -1:] @ projected("query"))
-    keys = _picked(read @ projected("key"), contexts) + (places @ projected("key"))[:, None]
-    values = _picked(read @ projected("value"), contexts) + (places @ projected("value"))[:, None]
+    queries = _picked(read @ projected("query"), contexts[..., -1]) + (positions[:, -1:] @ projected("query"))
+    keys = _picked(read @ projected("key"), contexts) + (positions @ projected("key"))[:, None]
+    values = _picked(read @ projected("value"), contexts) + (positions @ projected("value"))[:, None]
     queries = queries.view(models, batch, 1, spec.heads, -1) * score_scale(spec)
     scores = (queries * keys.view(models, batch, context, spec.heads, -1)).sum(-1)
     attention = scores.softmax(2)

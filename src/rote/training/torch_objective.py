@@ -106,15 +106,15 @@ class TorchObjective:
         weights = self.unstacked(parameters)
         models = len(flat)
         step = rows_within(FIT_FLOATS, models * self.problem.vocab)
-        found = []
+        predicted = []
         for start in range(0, len(self.problem), step):
             rows = torch.arange(start, min(start + step, len(self.problem)), device=self._device)
             top = self._logits(weights, models, rows).topk(min(2, self.problem.vocab), -1)
             strict = top.values[..., 0].isfinite()
             if top.values.shape[-1] > 1:
                 strict &= top.values[..., 0] > top.values[..., 1]
-            found.append(torch.where(strict, top.indices[..., 0], -1))
-        return torch.cat(found, 1).to(torch.int32).cpu().numpy()
+            predicted.append(torch.where(strict, top.indices[..., 0], -1))
+        return torch.cat(predicted, 1).to(torch.int32).cpu().numpy()
 
     def only(self, model: int) -> TorchObjective:
         weights = self._weights if self._weights.ndim == 1 else self._weights[model]

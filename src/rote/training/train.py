@@ -11,6 +11,7 @@ from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task, require_tokens
+from rote.training.initial import Trainable, trainable
 from rote.training.protocol import Protocol, protocol_named
 from rote.training.result import Trained
 from rote.training.trials import EngineName, Trial, run_trials
@@ -33,18 +34,30 @@ def train(
     """Train one model per seed (0, 1, ... when a number is given), in the order of the seeds.
 
     `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
-    `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. The same seed gives
-    the same result whatever the number of workers.
+    `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. Scores are scaled
+    unless the specification says otherwise (`scores_scaled`). The same seed gives the same result whatever the number
+    of workers.
     """
     chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
-        raise InputError(f"seeds: {seeds!r} asks for no model")
+        raise InputError(f"`seeds={seeds}`: asks for no model")
     task = require_tokens(task, "training takes associations or distributions over tokens")
+    spec = scores_scaled(spec) if start is None else trainable(spec)
     if isinstance(protocol, str):
         protocol = protocol_named(protocol, spec, task.facts, **changes)
     else:
         protocol = protocol.changed(**changes)
-    trials = [Trial(task, spec, protocol, seed, key=place, start=start) for place, seed in enumerate(chosen)]
+    trials = [Trial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]
     ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
     results = {trial.key: trained for trial, trained in ended}
-    return [results[place] for place in range(len(chosen))]
+    return [results[number] for number in range(len(chosen))]
+
+
+def scores_scaled(spec: Spec) -> Trainable:
+    """The specification that is trained: scores over sqrt(head_dim), as in every published experiment.
+
+    Unscaled ones start out saturated, and the scale stores nothing: it could be absorbed into the queries. A
+    specification that sets `scale_scores` itself is left as it is.
+    """
+    chosen = trainable(spec)
+    return chosen if "scale_scores" in chosen.model_fields_set else chosen.model_copy(update={"scale_scores": True})

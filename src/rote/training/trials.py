@@ -24,7 +24,7 @@ from rote.tasks import AssociationTask, DistributionTask
 from rote.training import native_engine
 from rote.training.data import Data
 from rote.training.initial import Trainable, flattened, initial_weights, trainable
-from rote.training.memory import bytes_per_model, free_memory, refuse_what_cannot_fit
+from rote.training.memory import MOST_STACKED, bytes_per_model, free_memory, refuse_what_cannot_fit
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
 from rote.training.result import Trained
@@ -32,7 +32,6 @@ from rote.training.run import run
 from rote.training.torch_objective import TorchObjective
 
 EngineName = Literal["auto", "native", "torch"]
-MOST_STACKED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +75,9 @@ def run_trials(
     first one runs.
     """
     if engine not in ("auto", "native", "torch"):
-        raise InputError(f"engine: {engine!r} is not one of auto, native, torch")
+        raise InputError(f"`engine={engine}`: is not one of auto, native, torch")
     if workers is not None and workers < 1:
-        raise InputError(f"workers: {workers} must be at least 1")
+        raise InputError(f"`workers={workers}`: must be at least 1")
     _must_exist(device)
     jobs = _jobs(list(trials), engine, device, memory)
     return _run_jobs(jobs, workers or os.cpu_count() or 1, device, memory, progress)
@@ -86,13 +85,14 @@ def run_trials(
 
 def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | None) -> list[_Job]:
     fused = engine != "torch" and device == "cpu" and native_engine.available(required=engine == "native")
-    problems_of: dict[int, TrainingProblem] = {}
+    # A task is its own key: trials that share the object share the problem made of it.
+    problems_of: dict[AssociationTask | DistributionTask, TrainingProblem] = {}
     jobs: list[_Job] = []
     for trial in trials:
         spec = trainable(trial.spec)
-        if id(trial.task) not in problems_of:
-            problems_of[id(trial.task)] = TrainingProblem.of(trial.task)
-        problem = problems_of[id(trial.task)]
+        if trial.task not in problems_of:
+            problems_of[trial.task] = TrainingProblem.of(trial.task)
+        problem = problems_of[trial.task]
         _must_match(spec, problem)
         refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
         if not fused and jobs and _stackable(jobs[-1], trial, memory):
@@ -106,12 +106,12 @@ def _must_exist(device: str) -> None:
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device: {device!r} cannot be used here ({str(error).splitlines()[0]}); use cpu") from None
+        raise InputError(f"`device={device}`: cannot be used here ({str(error).splitlines()[0]}); use cpu") from None
 
 
 def _stackable(job: _Job, trial: Trial, memory: int | None) -> bool:
     first = job.trials[0]
-    if job.native or (first.spec, first.protocol) != (trial.spec, trial.protocol) or first.task is not trial.task:
+    if job.native or (first.spec, first.protocol) != (trial.spec, trial.protocol) or first.task != trial.task:
         return False
     limit = free_memory() if memory is None else memory
     needed = bytes_per_model(job.spec, job.problem, trial.protocol, stacked=True) * (len(job.trials) + 1)
@@ -142,19 +142,19 @@ def _run_jobs(
         ThreadPoolExecutor(workers, thread_name_prefix="rote-train") as pool,
     ):
         running: dict[Future[list[Trained]], _Job] = {}
-        held = 0
+        taken = 0
         try:
             while waiting or running:
                 while waiting and (
-                    not running or _may_start(waiting[-1], list(running.values()), workers, held, limit)
+                    not running or _may_start(waiting[-1], list(running.values()), workers, taken, limit)
                 ):
                     job = waiting.pop()
                     running[pool.submit(_run_job, job, device, stage, stop)] = job
-                    held += _bytes(job)
+                    taken += _bytes(job)
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     job = running.pop(future)
-                    held -= _bytes(job)
+                    taken -= _bytes(job)
                     ended += len(job.trials)
                     stage.describe(f"training: {ended} of {models} models done")
                     yield from zip(job.trials, future.result(), strict=True)
@@ -162,13 +162,13 @@ def _run_jobs(
             stop.set()
 
 
-def _may_start(job: _Job, running: list[_Job], workers: int, held: int, limit: int | None) -> bool:
+def _may_start(job: _Job, running: list[_Job], workers: int, taken: int, limit: int | None) -> bool:
     """Whether another job may run beside these. Torch spreads a step over the cores itself: its jobs run alone."""
     if not running:
         return True
     if len(running) >= workers or not job.native or not all(other.native for other in running):
         return False
-    return limit is None or held + _bytes(job) <= limit
+    return limit is None or taken + _bytes(job) <= limit
 
 
 def _bytes(job: _Job) -> int:
@@ -191,7 +191,7 @@ def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> lis
     seeds = [trial.seed for trial in job.trials]
     data = [Data(job.problem, protocol, seed) for seed in seeds]
     flat = np.stack([_start(job.spec, trial) for trial in job.trials])
-    weights = np.stack([one.weights for one in data])
+    weights = np.stack([sampled.weights for sampled in data])
     if job.native:
         objective = native_engine.NativeObjective(job.spec, job.problem, weights[0])
     else:

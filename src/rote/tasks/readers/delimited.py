@@ -1,60 +1,130 @@
-"""CSV and TSV files.
+"""CSV and TSV files, and text from standard input.
 
-The first line names the columns. Cells may be quoted ("...", with "" for a quotation mark) and may then hold line
-breaks. Blank lines are skipped. Rows are read by the standard library's reader, which tells the line each came from.
+The first line names the columns, unless it is a fact already (see `header`). Cells may be quoted ("...", with "" for a
+quotation mark) and may then hold line breaks. Blank lines are skipped. Rows are read by the standard library's reader,
+which tells the line each came from.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from rote.errors import InputError, problems
+from rote.tasks.origin import Reading
+from rote.tasks.readers.header import LOOKED_AT, first_line_is_a_fact
 from rote.tasks.readers.text import read_text
 from rote.tasks.table import SHOWN, Table, check_names, checked_table
+
+OTHERS = (";", "\t", "|")
+"""Characters that divide the cells of files that are called .csv all the same."""
 
 _AT_ONCE = 4096
 """Rows turned into columns at a time: millions of live row lists would keep the garbage collector busy."""
 
 
-def read_delimited(path: Path, separator: str) -> Table:
-    """A table from a file whose cells are divided by `separator`."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=separator, strict=True)
-    names: list[str] = []
-    columns: list[list[str]] = []
+def read_delimited(path: Path, separator: str, reading: Reading | None = None) -> Table:
+    """A table from a file whose cells are divided by `separator`, unless the reading names another delimiter."""
+    return table_from_text(read_text(path), str(path), separator, reading)
+
+
+def table_from_text(text: str, where: str, separator: str, reading: Reading | None = None) -> Table:
+    """A table from the text of a file; `where` names it in messages."""
+    reading = reading or Reading()
+    notes = []
+    if reading.delimiter is not None:
+        separator = reading.delimiter
+    elif (other := _other_delimiter(text, separator)) is not None:
+        notes.append(f"cells are divided by {_spoken(other)}, not by {_spoken(separator)}")
+        separator = other
+    start, first, width = _first_line(text, where, separator, reading)
+    if first is None:
+        names = [f"column {number}" for number in range(1, width + 1)]
+        if reading.header is None:
+            notes.append(
+                f"the first line is a fact, so the columns are called {', '.join(names)} (`header=yes` if not)"
+            )
+    else:
+        names = [name.strip() for name in first]
+        check_names(where, names)
+    columns, lines = _cells(text, where, separator, names, 0 if first is None else start)
+    table = checked_table(where, names, columns, np.array(lines, dtype=np.int64), "line")
+    return replace(table, notes=tuple(notes), headerless=first is None)
+
+
+def _other_delimiter(text: str, separator: str) -> str | None:
+    """Another character that divides the first line, where the one the file's name promises is not in it."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    if separator in line:
+        return None
+    return next((other for other in OTHERS if other != separator and other in line), None)
+
+
+def _first_line(text: str, where: str, separator: str, reading: Reading) -> tuple[int, list[str] | None, int]:
+    """Line that ends the header, the names in it (none where there is no header), and how many cells it has."""
+    reader = _rows(text, separator)
+    rows, ends = [], 0
+    try:
+        for row in reader:
+            if row:
+                ends = ends or reader.line_num
+                rows.append(row)
+            if len(rows) > LOOKED_AT or (rows and reading.header is not None):
+                break
+    except csv.Error as error:
+        # A line further down is read again, and complained about, with all the others.
+        if not rows:
+            raise InputError(f"{where}: line 1: {_cause(error)}") from None
+    if not rows:
+        raise InputError(f"{where}: there are no rows; give one fact per line")
+    first, *below = rows
+    if reading.header is not None:
+        headed = reading.header == "yes"
+    else:
+        asked = {*(reading.key or ()), *filter(None, (reading.answer, reading.weight))}
+        headed = bool(asked & {cell.strip() for cell in first}) or not first_line_is_a_fact(first, below)
+    return ends, first if headed else None, len(first)
+
+
+def _cells(text: str, where: str, separator: str, names: list[str], skip: int) -> tuple[list[list[str]], list[int]]:
+    """Columns of cells and the line of each row, from behind line `skip` on."""
+    reader = _rows(text, separator)
+    columns: list[list[str]] = [[] for _ in names]
     rows: list[list[str]] = []
     lines: list[int] = []
     ragged: list[tuple[int, int]] = []
     start = 1
     try:
         for row in reader:
-            if not names:
-                if row:
-                    names, columns = row, [[] for _ in row]
-                    check_names(str(path), names)
-            elif len(row) == len(names):
-                rows.append(row)
-                lines.append(start)
-                if len(rows) == _AT_ONCE:
-                    _move(rows, columns)
-            elif row:
-                ragged.append((start, len(row)))
+            if start > skip:
+                if len(row) == len(names):
+                    rows.append(row)
+                    lines.append(start)
+                    if len(rows) == _AT_ONCE:
+                        _move(rows, columns)
+                elif row:
+                    ragged.append((start, len(row)))
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}: line {start}: {_cause(error)}") from None
+        raise InputError(f"{where}: line {start}: {_cause(error)}") from None
     if ragged:
         shown = ", ".join(f"line {line} has {cells}" for line, cells in ragged[:SHOWN])
         more = f" and {len(ragged) - SHOWN} more lines differ" if len(ragged) > SHOWN else ""
-        text = (
-            f"the first line names {len(names)} columns but {shown}{more}; "
+        flaw = (
+            f"the first line {'names' if skip else 'has'} {len(names)} columns but {shown}{more}; "
             f"give every row {len(names)} cells, and quote cells that contain {_spoken(separator)}"
         )
-        raise problems(str(path), [text])
+        raise problems(where, [flaw])
     _move(rows, columns)
-    return checked_table(str(path), names, columns, np.array(lines, dtype=np.int64), "line")
+    return columns, lines
+
+
+def _rows(text: str, separator: str):
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
 
 
 def _move(rows: list[list[str]], columns: list[list[str]]) -> None:
@@ -78,4 +148,4 @@ def _cause(error: csv.Error) -> str:
 
 
 def _spoken(separator: str) -> str:
-    return {",": "a comma", "\t": "a tab"}.get(separator, repr(separator))
+    return {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}.get(separator, repr(separator))

@@ -17,16 +17,21 @@ _WORDS = {True: "true", False: "false", None: ""}
 
 def read_jsonl(path: Path) -> Table:
     """A table from a file of JSON objects; the first one's names are the columns."""
+    return table_from_lines(read_text(path), str(path))
+
+
+def table_from_lines(text: str, where: str) -> Table:
+    """A table from the text of such a file; `where` names it in messages."""
     decode = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).decode
     names: list[str] = []
     columns: list[list[str]] = []
     lines: list[int] = []
     broken: list[str] = []
-    for line, text in enumerate(read_text(path).split("\n"), 1):
-        if not text or text.isspace():
+    for line, written in enumerate(text.split("\n"), 1):
+        if not written or written.isspace():
             continue
         try:
-            row = decode(text)
+            row = decode(written)
         except json.JSONDecodeError as error:
             broken.append(f"line {line} is not JSON ({error.msg} at character {error.pos + 1})")
             continue
@@ -45,8 +50,8 @@ def read_jsonl(path: Path) -> Table:
         lines.append(line)
     if broken:
         more = [f"and {len(broken) - SHOWN} more lines"] if len(broken) > SHOWN else []
-        raise problems(str(path), broken[:SHOWN] + more)
-    return checked_table(str(path), names, columns, np.array(lines, dtype=np.int64), "line")
+        raise problems(where, broken[:SHOWN] + more)
+    return checked_table(where, names, columns, np.array(lines, dtype=np.int64), "line")
 
 
 def _unlike(row: Any, names: list[str]) -> str | None:

@@ -19,14 +19,24 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except ValueError as error:
         raise InputError(f"{str(path)!r}: is not the name of a file ({error})") from None
+    return not_empty(data, str(path))
+
+
+def not_empty(data: bytes, where: str) -> bytes:
+    """The bytes, refused where there is nothing in them."""
     if not data.strip():
-        raise InputError(f"{path}: the file is empty; the first line names the columns, facts follow one per line")
+        raise InputError(f"{where}: the file is empty; the first line names the columns, facts follow one per line")
     return data
 
 
 def read_text(path: Path) -> str:
     """A file's text; a byte order mark at its start is dropped."""
-    data = read_bytes(path)
+    return decoded(read_bytes(path), str(path))
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Bytes as text; `where` names them in messages."""
+    not_empty(data, where)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -34,10 +44,10 @@ def read_text(path: Path) -> str:
         line = data.count(b"\n", 0, start) + 1
         column = start - (data.rfind(b"\n", 0, start) + 1) + 1
         raise InputError(
-            f"{path}: line {line} is not UTF-8: byte 0x{data[start]:02x} at its byte {column}; "
+            f"{where}: line {line} is not UTF-8: byte 0x{data[start]:02x} at its byte {column}; "
             "save the file as UTF-8 (for instance: iconv -f latin1 -t utf-8)"
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"{path}: line {line} contains a NUL byte; is this a text file in UTF-8 (not UTF-16)?")
+        raise InputError(f"{where}: line {line} contains a NUL byte; is this a text file in UTF-8 (not UTF-16)?")
     return text

@@ -11,7 +11,7 @@ from rote.errors import InputError
 from rote.tasks.association import AssociationTask
 from rote.tasks.distribution import DistributionTask
 from rote.tasks.grammar import checked, options_of
-from rote.tasks.origin import Keys, Origin, Reading
+from rote.tasks.origin import Contradictions, Keys, Origin, Reading
 from rote.tasks.reading import task_from_table
 from rote.tasks.sources.airports import AIRPORTS
 from rote.tasks.sources.countries import COUNTRIES
@@ -34,7 +34,7 @@ class _Options(BaseModel):
     answer: str | None = None
     keys: Keys | None = None
     context: int | None = Field(None, ge=1)
-    contradictions: str | None = Field(None, pattern="^(refuse|keep)$")
+    contradictions: Contradictions | None = None
 
 
 def named_task(written: str, asked: Reading) -> AssociationTask | DistributionTask:

@@ -1,0 +1,97 @@
+"""`rote ask`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from rote.cli.output import AsJson, print_json, print_pairs
+
+if TYPE_CHECKING:
+    from rote.models.asking import Answer
+    from rote.models.model import Model
+
+STDIN = "-"
+
+
+def ask(
+    model: Path,
+    /,
+    *words: Annotated[str, Parameter(help="The key, or - for one key a line from standard input.")],
+    runners_up: int = 3,
+    as_json: AsJson = False,
+) -> int:
+    """Ask a model: the answer, how far it is ahead, and the runners-up. Exits 1 for a key that was never stored.
+
+    With `-` every line of standard input is a key (cells divided by commas where a key has several) and every answer a
+    line of CSV, or of JSON with --json.
+
+    Example: `rote ask model capital France`
+
+    Parameters
+    ----------
+    model
+        A model folder.
+    runners_up
+        Other answers to tell, best first.
+    """
+    from rote.errors import InputError
+
+    if not words:
+        raise InputError("ask: what? Give the words of a key, or - to read keys from standard input")
+    if runners_up < 0:
+        raise InputError(f"`runners_up={runners_up}`: must be at least 0")
+
+    from rote.folders import read_folder
+
+    asked = read_folder(model).model
+    if words == (STDIN,):
+        return _from_stdin(asked, runners_up, as_json)
+    answer = asked.ask(*words, runners_up=runners_up)
+    if as_json:
+        print_json(answer.summary())
+    elif answer.answer is None:
+        print(f"unknown: {' '.join(answer.key)} was never stored in this model")
+    else:
+        print_pairs(
+            answer.answer,
+            {
+                "key": " ".join(answer.key),
+                "ahead by": answer.margin,
+                **{f"  then {other.answer}": f"behind by {other.behind:.4g}" for other in answer.runners_up},
+            },
+        )
+    return 0 if answer.known else 1
+
+
+def _from_stdin(model: Model, runners_up: int, as_json: bool) -> int:
+    """Answers as they are found, a few thousand keys at a time."""
+    import csv
+    import json
+    import sys
+    from itertools import islice
+
+    from rote.models.asking import answers, reader_of
+
+    reader = reader_of(model)
+    columns = reader.columns or tuple(f"token {number}" for number in range(1, reader.cells + 1))
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if not as_json:
+        writer.writerow([*columns, "answer", "margin", "known"])
+    lines = (line.rstrip("\r\n") for line in sys.stdin if line.strip())
+    while some := list(islice(lines, 4096)):
+        keys = [(line.strip(),) for line in some] if reader.cells == 1 else [tuple(row) for row in csv.reader(some)]
+        for answer in answers(model, keys, runners_up):
+            if as_json:
+                print(json.dumps(answer.summary(), ensure_ascii=False))
+            else:
+                writer.writerow(_row(answer, len(columns)))
+    return 0
+
+
+def _row(answer: Answer, cells: int) -> list[str]:
+    key = [*answer.key, *[""] * cells][:cells]
+    margin = "" if answer.margin is None else f"{answer.margin:.6g}"
+    return [*key, answer.answer or "", margin, "yes" if answer.known else "no"]

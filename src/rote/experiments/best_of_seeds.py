@@ -1,0 +1,134 @@
+"""Train several seeds, keep the model that recalls most, and certify it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rote.errors import CheckFailed, InputError
+from rote.experiments.promise import theorem1_promise
+from rote.folders import write_folder
+from rote.measure.certificate import Certificate, examine
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
+from rote.progress import SILENT, Progress
+from rote.tasks import Task, require_tokens
+from rote.tasks.origin import Origin
+from rote.training.protocol import Protocol
+from rote.training.result import Trained
+from rote.training.train import train
+from rote.training.trials import EngineName
+
+
+@dataclass(frozen=True)
+class BestOfSeeds:
+    """Trained models of one task and specification, and the certificate of the best."""
+
+    models: tuple[Trained, ...]
+    """One a seed, in the order of the seeds."""
+    best: Trained
+    certificate: Certificate
+    origin: Origin
+    seconds: float
+    """Time that training took."""
+
+    @property
+    def diverged(self) -> int:
+        return sum(trained.diverged for trained in self.models)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return {
+            "method": "training",
+            "protocol": self.best.protocol.model_dump(mode="json"),
+            "seed": self.best.seed,
+            "seeds": len(self.models),
+            "engine": self.best.engine,
+        }
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Write the best model as a model folder, with its certificate."""
+        return write_folder(
+            Path(folder), self.best.model, self.origin, self.provenance, self.certificate, overwrite=overwrite
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        certificate, spec = self.certificate, self.best.model.spec
+        return {
+            "spec": spec.to_config(),
+            "protocol": self.best.protocol.model_dump(mode="json"),
+            "engine": self.best.engine,
+            "facts": certificate.facts,
+            "recalled": certificate.recalled,
+            "recall": certificate.recalled / certificate.facts,
+            "ceiling": certificate.recallable / certificate.facts,
+            "min_margin": certificate.min_margin,
+            "divergence": certificate.divergence,
+            "parameters": certificate.parameters,
+            "bits_per_parameter": certificate.bits_per_parameter,
+            "promised": theorem1_promise(spec),
+            "best_seed": self.best.seed,
+            "diverged": self.diverged,
+            "models": [trained.summary() for trained in self.models],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def train_best(
+    task: Task,
+    spec: AttentionOnly | MlpTransformer,
+    seeds: int = 5,
+    protocol: str | Protocol = "fast",
+    *,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    device: str = "cpu",
+    progress: Progress = SILENT,
+    **changes: Any,
+) -> BestOfSeeds:
+    """Train as `rote.train` does, choose the model that recalls most (of equals the one with the smaller loss, then the
+    smaller seed), run it on every fact and certify what it recalls."""
+    began = time.perf_counter()
+    models = train(
+        task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=progress, **changes
+    )
+    seconds = time.perf_counter() - began
+    ended = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]
+    if not ended:
+        steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)
+        raise CheckFailed(
+            f"training diverged in every seed ({steps}); nothing was written. "
+            f"Lower the learning rate (`peak`, now {models[0].protocol.peak:g}), or add `steps`"
+        )
+    best = max(ended, key=lambda order: order[:3])[-1]
+    certificate = examine(best.model, task, progress=progress).certificate
+    return BestOfSeeds(tuple(models), best, certificate, task.origin, seconds)
+
+
+def trainable_spec(
+    task: Task,
+    *,
+    dim: int,
+    heads: int,
+    head_dim: int | None = None,
+    layers: int = 1,
+    width: int | None = None,
+    variant: Literal["per-head", "shared"] = "per-head",
+) -> AttentionOnly | MlpTransformer:
+    """The specification of a model to be trained on a task: attention alone, or each layer followed by an MLP.
+
+    `head_dim` is `dim` when absent; `width` is that of the MLP.
+    """
+    task = require_tokens(task, "training takes associations or distributions over tokens")
+    sizes: dict[str, Any] = {
+        "vocab": task.vocab, "context": task.context, "dim": dim, "head_dim": head_dim or dim, "heads": heads,
+        "layers": layers,
+    }  # fmt: skip
+    if width is None:
+        return AttentionOnly(variant=variant, **sizes)
+    if variant != "per-head":
+        raise InputError(f"`variant={variant}`: models with an MLP have heads of their own; leave it or `width` out")
+    return MlpTransformer(width=width, **sizes)

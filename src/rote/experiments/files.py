@@ -1,0 +1,36 @@
+"""Files beside a ledger: written aside and renamed, so that each is complete or absent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rote.experiments.ledger import TrialRow
+
+SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")
+
+
+def write_json(path: Path, document: dict[str, Any]) -> Path:
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_text(json.dumps(document, indent=1, ensure_ascii=False))
+    aside.replace(path)
+    return path
+
+
+def write_curves(path: Path, rows: Sequence[TrialRow]) -> Path:
+    """Losses along training as a Parquet table: one row a trial and step."""
+    import polars
+
+    table: dict[str, list[Any]] = {name: [] for name in (*SIZES, "seed", "step", "loss")}
+    for row in rows:
+        for step, loss in row.result["curve"]:
+            for name in SIZES:
+                table[name].append(row.cell["spec"].get(name))
+            for name, value in (("seed", row.seed), ("step", step), ("loss", loss)):
+                table[name].append(value)
+    aside = path.with_name(f".{path.name}.part")
+    polars.DataFrame(table).write_parquet(aside)
+    aside.replace(path)
+    return path

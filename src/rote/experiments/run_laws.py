@@ -1,0 +1,72 @@
+"""The laws of a run: every sweep among its trials with the forms fitted to it, and the exponents by size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rote.errors import InputError
+from rote.experiments.ledger import Ledger
+from rote.experiments.sweeps import FEWEST, SweepLaw, sweep_laws
+from rote.papers.paper import Weighting
+from rote.progress import SILENT, Progress
+
+
+class SizeExponent(NamedTuple):
+    """Exponents with which capacity grows in one size of one architecture, over the run's sweeps."""
+
+    architecture: str
+    size: str
+    median_exponent: float
+    least: float
+    most: float
+    sweeps: int
+
+
+@dataclass(frozen=True)
+class RunLaws:
+    """How capacity grows with the sizes of a run's models."""
+
+    folder: Path
+    identity: dict[str, Any]
+    weighting: Weighting
+    trials: int
+    laws: list[SweepLaw]
+
+    @property
+    def sizes(self) -> list[SizeExponent]:
+        """Exponents gathered by architecture and size."""
+        gathered: dict[tuple[str, str], list[float]] = {}
+        for law in self.laws:
+            if law.power is not None:
+                key = (law.sweep.architecture, law.sweep.size)
+                gathered.setdefault(key, []).append(law.power.values["exponent"])
+        return [
+            SizeExponent(*key, float(np.median(exponents)), min(exponents), max(exponents), len(exponents))
+            for key, exponents in gathered.items()
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "run": str(self.folder),
+            **self.identity,
+            "weighting": self.weighting,
+            "trials": self.trials,
+            "sizes": [size._asdict() for size in self.sizes],
+            "sweeps": [law.summary() for law in self.laws],
+        }
+
+
+def laws_of(run: str | Path, weighting: Weighting = "uniform", progress: Progress = SILENT) -> RunLaws:
+    """The laws that the trials of a run's folder follow, with every accuracy in one weighting of contexts."""
+    about, rows = Ledger.read(run)
+    laws = sweep_laws(rows, weighting, progress=progress)
+    if not laws:
+        raise InputError(
+            f"{run}: {len(rows)} trials make no sweep of {FEWEST} values below saturation; let the run go on"
+        )
+    return RunLaws(Path(run), about["identity"], weighting, len(rows), laws)

@@ -1,0 +1,55 @@
+"""Does the first line of a table name its columns, or is it a fact already?
+
+A name differs from what stands below it. The first line is taken for a fact when one of these holds:
+
+- its answer is the answer of another line, too;
+- one of its cells is a number, and so are nearly all cells below it;
+- one of its cells with a digit in it is made like most cells below it (`AB-12` like `XY-77`).
+
+A table whose columns are asked for by names that stand in its first line has a header, whatever it looks like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+NEARLY_ALL = 0.9
+MOST = 0.5
+LOOKED_AT = 1000
+"""Lines that are looked at; more of them change nothing."""
+
+_KINDS = ((re.compile(r"[^\W\d_]+"), "a"), (re.compile(r"\d+"), "9"))
+
+
+def first_line_is_a_fact(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a table's first line is a fact like those below it."""
+    below = [row for row in below[:LOOKED_AT] if len(row) == len(first)]
+    if not below:
+        return False
+    if len(first) > 1 and first[-1].strip() and any(row[-1].strip() == first[-1].strip() for row in below):
+        return True
+    return any(_alike(cell.strip(), [row[place].strip() for row in below]) for place, cell in enumerate(first))
+
+
+def _alike(cell: str, others: list[str]) -> bool:
+    if not any(character.isdigit() for character in cell):
+        return False
+    if _is_number(cell):
+        return sum(map(_is_number, others)) >= NEARLY_ALL * len(others)
+    return sum(_made_of(other) == _made_of(cell) for other in others) > MOST * len(others)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _made_of(cell: str) -> str:
+    """The kinds of characters in a cell, runs of letters and of digits as one each."""
+    for pattern, sign in _KINDS:
+        cell = pattern.sub(sign, cell)
+    return cell

@@ -1,0 +1,64 @@
+"""Training several seeds as a library call: the same models as `rote.train`, the best one certified and saved."""
+
+import pytest
+import torch
+
+import rote
+from rote.errors import CheckFailed, InputError
+from rote.experiments.best_of_seeds import train_best, trainable_spec
+from rote.folders import read_folder, verify
+from rote.models.mlp_transformer import MlpTransformer
+from rote.tasks.generators import random_associations, random_vectors
+
+TASK = random_associations(9, 2, seed=3)
+
+
+def test_the_best_model_is_certified_and_saved(tmp_path):
+    spec = trainable_spec(TASK, dim=4, heads=2)
+    trained = train_best(TASK, spec, 3, steps=60)
+    recalls = [model.accuracy for model in trained.models]
+    assert trained.best.accuracy == max(recalls)
+    assert trained.certificate.recalled == rote.recall(trained.best.model, TASK).recalled
+    document = trained.summary()
+    assert document["recall"] == pytest.approx(max(recalls))
+    assert [model["recall"] for model in document["models"]] == recalls
+    folder = read_folder(trained.save(tmp_path / "model"))
+    assert folder.provenance["seed"] == document["best_seed"]
+    assert verify(folder, TASK).holds
+
+
+def test_python_trains_the_models_that_the_command_line_trains():
+    spec = rote.AttentionOnly(vocab=9, context=2, dim=4, head_dim=4, heads=2)
+    (plain,) = rote.train(TASK, spec, 1, steps=20)
+    (best,) = train_best(TASK, trainable_spec(TASK, dim=4, heads=2), 1, steps=20).models
+    assert plain.model.spec == best.model.spec
+    assert plain.model.spec.scale_scores
+    assert all(torch.equal(tensor, best.model.weights[name]) for name, tensor in plain.model.weights.items())
+
+
+def test_a_specification_may_ask_for_unscaled_scores():
+    spec = rote.AttentionOnly(vocab=9, context=2, dim=4, head_dim=4, heads=2, scale_scores=False)
+    (trained,) = rote.train(TASK, spec, 1, steps=5)
+    assert not trained.model.spec.scale_scores
+
+
+def test_given_weights_keep_the_scale_they_were_made_for():
+    spec = rote.AttentionOnly(vocab=9, context=2, dim=4, head_dim=4, heads=2)
+    start = {name: torch.zeros(shape) for name, shape in spec.shapes().items()}
+    (trained,) = rote.train(TASK, spec, 1, steps=5, start=start)
+    assert not trained.model.spec.scale_scores
+
+
+def test_divergence_in_every_seed_is_an_error():
+    with pytest.raises(CheckFailed, match="diverged in every seed") as raised:
+        train_best(TASK, trainable_spec(TASK, dim=4, heads=2), 2, steps=50, peak=500.0)
+    assert "--" not in str(raised.value)
+
+
+def test_specifications_follow_the_task():
+    assert isinstance(trainable_spec(TASK, dim=4, heads=1, width=6), MlpTransformer)
+    assert trainable_spec(TASK, dim=4, heads=1).head_dim == 4
+    with pytest.raises(InputError, match="heads of their own"):
+        trainable_spec(TASK, dim=4, heads=1, head_dim=2, width=6, variant="shared")
+    with pytest.raises(InputError, match="vectors"):
+        trainable_spec(random_vectors(3, 2, 4, seed=0), dim=4, heads=1)
