@@ -24,15 +24,15 @@ def test_bounds_are_those_of_the_theorem():
 def test_published_grids_are_complete():
     cells = {figure.id: len(figure.cells) for figure in GRIDS}
     assert cells == {
-        "mahdavi2024.grid-context-targets-fresh": 8 * 5,
-        "mahdavi2024.grid-context-targets": 8 * 4,
-        "mahdavi2024.grid-heads-targets-fresh": 8 * 5,
-        "mahdavi2024.grid-heads-targets": 8 * 5,
-        "mahdavi2024.grid-heads-labels-fresh": 8 * 6,
-        "mahdavi2024.grid-heads-labels": 8 * 4,
-        "mahdavi2024.grid-context-labels-fresh": 8 * 5,
-        "mahdavi2024.grid-context-labels": 8 * 4,
-        "mahdavi2024.grid-head-dim-labels": 12 * 3,
+        "mahdavi2024.n-fit-own": 8 * 5,
+        "mahdavi2024.n-fit": 8 * 4,
+        "mahdavi2024.h-fit-own": 8 * 5,
+        "mahdavi2024.h-fit": 8 * 5,
+        "mahdavi2024.h-own": 8 * 6,
+        "mahdavi2024.h": 8 * 4,
+        "mahdavi2024.n-own": 8 * 5,
+        "mahdavi2024.n": 8 * 4,
+        "mahdavi2024.k": 12 * 3,
     }
     assert all(figure.repeats == 6 for figure in GRIDS)
     widest = next(figure for figure in GRIDS if figure.size == "head_dim")

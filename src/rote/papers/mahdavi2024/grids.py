@@ -1,7 +1,8 @@
 """The published sweeps as they are: accuracy (labels) or error (targets) at given numbers of examples.
 
 Six seeds, d = 64, k = 64, n = 32 and H = 20 where they are held; the sweep in k has H = 30 and at least 300,000 steps.
-About 20 GPU-days in all, by the authors' account. Quick keeps the fewest examples in one shared context.
+Names say what varies, `fit` where a real target is fitted in place of labels, and `own` where every example has a
+context of its own. The authors count about 20 GPU-days in all. Quick keeps the fewest examples in one shared context.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ FRESH, SHARED = VectorSetting(20, 32, shared=False), VectorSetting(20, 32)
 FRESH_TARGETS, SHARED_TARGETS = replace(FRESH, classes=None), replace(SHARED, classes=None)
 
 GRIDS = (
-    _grid("grid-context-targets-fresh", "context", CONTEXTS, FRESH_TARGETS, range(10_000, 90_001, 20_000), (), FALLS),
-    _grid("grid-context-targets", "context", CONTEXTS, SHARED_TARGETS, range(10_000, 25_001, 5_000), (1, 5, 10), FALLS),
-    _grid("grid-heads-targets-fresh", "heads", HEADS, FRESH_TARGETS, range(10_000, 90_001, 20_000), (), FALLS),
-    _grid("grid-heads-targets", "heads", HEADS, SHARED_TARGETS, range(10_000, 30_001, 5_000), (1, 5), FALLS),
-    _grid("grid-heads-labels-fresh", "heads", HEADS, FRESH, range(30_000, 130_001, 20_000), (), RISES),
-    _grid("grid-heads-labels", "heads", HEADS, SHARED, range(10_000, 40_001, 10_000), (1, 5, 10), RISES),
-    _grid("grid-context-labels-fresh", "context", CONTEXTS, FRESH, range(20_000, 60_001, 10_000), (), RISES),
-    _grid("grid-context-labels", "context", CONTEXTS, SHARED, range(6_000, 18_001, 4_000), (1, 5, 10), RISES),
+    _grid("n-fit-own", "context", CONTEXTS, FRESH_TARGETS, range(10_000, 90_001, 20_000), (), FALLS),
+    _grid("n-fit", "context", CONTEXTS, SHARED_TARGETS, range(10_000, 25_001, 5_000), (1, 5, 10), FALLS),
+    _grid("h-fit-own", "heads", HEADS, FRESH_TARGETS, range(10_000, 90_001, 20_000), (), FALLS),
+    _grid("h-fit", "heads", HEADS, SHARED_TARGETS, range(10_000, 30_001, 5_000), (1, 5), FALLS),
+    _grid("h-own", "heads", HEADS, FRESH, range(30_000, 130_001, 20_000), (), RISES),
+    _grid("h", "heads", HEADS, SHARED, range(10_000, 40_001, 10_000), (1, 5, 10), RISES),
+    _grid("n-own", "context", CONTEXTS, FRESH, range(20_000, 60_001, 10_000), (), RISES),
+    _grid("n", "context", CONTEXTS, SHARED, range(6_000, 18_001, 4_000), (1, 5, 10), RISES),
     _grid(
-        "grid-head-dim-labels", "head_dim", HEAD_DIMS, replace(SHARED, heads=30), range(10_000, 20_001, 5_000), (),
+        "k", "head_dim", HEAD_DIMS, replace(SHARED, heads=30), range(10_000, 20_001, 5_000), (),
         FLAT, fewest_steps=300_000,
     ),
 )  # fmt: skip

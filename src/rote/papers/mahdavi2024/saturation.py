@@ -7,7 +7,7 @@ from rote.papers.vector_figures import SaturationFigure, VectorSetting
 from rote.papers.vector_rules import HeadsSplitExamples, SaturatesWithTraining
 
 SATURATION = SaturationFigure(
-    "mahdavi2024.saturation",
+    "mahdavi2024.saturated",
     "Heads with more than .99 of their attention on one token, against training length",
     ((VectorSetting(4, 32), 550), (VectorSetting(8, 32), 1300)),
     (
