@@ -14,13 +14,13 @@ from rote.experiments.vector_trial import VectorTrial
 from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.training.query_attention.protocol import VectorProtocol, protocol_for
 
-PER_STEP = 2.0e-3
-PER_HEAD = 5.0e-4
+PER_STEP = 2.6e-3
+PER_HEAD = 6.5e-4
 PER_HEAD_ADAM = 1.0e-4
 """Where no matrix is made orthogonal."""
 PER_WEIGHT = 1.3e-8
 """For each attention weight of a shared context: a column of 65 products, softmax, and the same backward."""
-PER_CONTEXT_PRODUCT = 3.0e-10
+PER_CONTEXT_PRODUCT = 1.3e-10
 """For each product of a head with a vector of a fresh context."""
 PER_GRAM_PRODUCT = 5.0e-11
 TRIES = 7
