@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -29,8 +30,9 @@ def rote(capsys, tmp_path, monkeypatch):
     """Call `rote` in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: object) -> Outcome:
+    def call(*arguments: object, stdin: str = "") -> Outcome:
         capsys.readouterr()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
         code = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)

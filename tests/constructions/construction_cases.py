@@ -87,18 +87,18 @@ CASES: dict[str, Case] = {
     ),
     "madden2025": Case(
         (ASSOCIATIONS,),
-        ((ASSOCIATIONS, {"width": 29}, "width 30"), (ASSOCIATIONS, {"dim": 1}, "two answers")),
+        ((ASSOCIATIONS, {"width": 29}, "width=30"), (ASSOCIATIONS, {"dim": 1}, "two answers")),
         HALF,
     ),
     "madden2025.distribution": Case(
         (DISTRIBUTIONS,),
         (
             (DISTRIBUTIONS, {"dim": 4}, "vocab - 1 = 5"),
-            (DISTRIBUTIONS, {"width": 11}, "width 12"),
+            (DISTRIBUTIONS, {"width": 11}, "width=12"),
             (
                 DISTRIBUTIONS,
                 {"dtype": "bfloat16", "tolerance": 1e-9, "floor": 1e-12},
-                "width above the number of contexts",
+                "`width` above the number of contexts",
             ),
         ),
         divergence=1.1e-3,
@@ -106,12 +106,12 @@ CASES: dict[str, Case] = {
     "mahdavi2024.theorem1": Case(
         (VECTORS, TARGETS),
         (
-            (VECTORS, {"dim": 5}, "leave dim out"),
-            (VECTORS, {"heads": 1}, "add heads"),
+            (VECTORS, {"dim": 5}, "leave it out"),
+            (VECTORS, {"heads": 1}, "more `heads`"),
             (VECTORS, {"route": "proof", "heads": 2}, "rank H"),
-            ("random:kind=vectors,examples=9,context=9,dim=3,classes=4,seed=1", {"route": "proof"}, "route random"),
+            ("random:kind=vectors,examples=9,context=9,dim=3,classes=4,seed=1", {"route": "proof"}, "route=random"),
             ("random:kind=vectors,examples=9,context=1,dim=3,classes=4,seed=1", {}, "one token per context"),
-            (TARGETS, {"value_dim": 1}, "value_dim 1"),
+            (TARGETS, {"value_dim": 1}, "value_dim=1"),
         ),
     ),
     "kajitsuka2025.theorem4_1": Case(
@@ -140,7 +140,7 @@ CASES: dict[str, Case] = {
         (ASSOCIATIONS,),
         (
             (ASSOCIATIONS, {"dim": 1}, "two answers"),
-            (ASSOCIATIONS, {"dim": 3, "head_dim": 1, "heads": 1, "steps": 100}, "more heads"),
+            (ASSOCIATIONS, {"dim": 3, "head_dim": 1, "heads": 1, "steps": 100}, "more `heads`"),
         ),
         HALF,
     ),

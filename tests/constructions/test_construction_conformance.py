@@ -54,13 +54,14 @@ def check_promise(id: str, made: Built) -> None:
 
 
 def check_message(id: str, message: str) -> None:
-    """A message names no flag, and no option but those that its reader can give."""
+    """A message names no flag, and no option but those that its reader can give, those to be changed in backticks."""
     assert "--" not in message
     own = COMMON | set(CONSTRUCTIONS[id].options.model_fields)
     options = {name for other in CONSTRUCTIONS.values() for name in other.options.model_fields}
     named = {word for word in re.findall(r"[a-z]\w*", message) if "_" in word and word in options | COMMON}
-    named |= {word for word in REMEDY.findall(message) if word in options | COMMON}
-    named |= set(re.findall(r"`(\w+)`", message))
+    bare = {word for word in REMEDY.findall(message) if word in options | COMMON}
+    assert not bare, f"{id} names {sorted(bare)} without backticks, so the command line cannot say its flag: {message}"
+    named |= set(re.findall(r"`([a-z]\w*)(?:=[^`]*)?`", message))
     assert named <= own, f"{id} names {sorted(named - own)}, which it cannot be given: {message}"
 
 
@@ -115,7 +116,7 @@ def test_other_dtypes_are_refused_or_say_what_was_lost(id, task):
         else:
             assert made.certificate.dtype == dtype
             assert made.certificate.complete or not CONSTRUCTIONS[id].exact
-    with pytest.raises(InputError, match="dtype: 'float8' is not one of"):
+    with pytest.raises(InputError, match="`dtype=float8`"):
         built(id, task, dtype="float8")
 
 
@@ -158,7 +159,7 @@ def test_sizes_that_no_model_has_are_refused_at_once(id):
     with pytest.raises(InputError) as caught:
         built(id, CASES[id].tasks[0], dim=0, head_dim=-1, heads=0, seed=-1)
     for name in (*SIZES, "seed"):
-        assert f"{name} " in str(caught.value)
+        assert f"`{name}=" in str(caught.value)
     check_message(id, str(caught.value))
 
 

@@ -127,9 +127,9 @@ def test_a_folder_with_a_pickle_says_so(tmp_path):
     ("name", "content", "message"),
     [
         ("config.json", "{", "cannot be read as JSON"),
-        ("config.json", "[]", "format is not 1"),
-        ("config.json", '{"format": 1, "spec": {"architecture": "abacus"}}', "unknown architecture 'abacus'"),
-        ("config.json", '{"format": 1, "spec": 7}', "no specification"),
+        ("config.json", "[]", "format is not 2"),
+        ("config.json", '{"format": 2, "spec": {"architecture": "abacus"}}', "unknown architecture 'abacus'"),
+        ("config.json", '{"format": 2, "spec": 7}', "no specification"),
         ("vocab.json", "[1, 2]", "list of tokens"),
         ("vocab.json", '["a", "a"]', "appears twice"),
         ("vocab.json", '["a"]', "the vocabulary has 1 tokens"),

@@ -19,7 +19,9 @@ STDIN = "-"
 def ask(
     model: Path,
     /,
-    *words: Annotated[str, Parameter(help="The key, or - for one key a line from standard input.")],
+    *words: Annotated[
+        str, Parameter(allow_leading_hyphen=True, help="The key, or - for one key a line from standard input.")
+    ],
     runners_up: int = 3,
     as_json: AsJson = False,
 ) -> int:

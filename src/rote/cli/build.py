@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings
+from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
 from rote.cli.output import AsJson, describe, print_json, print_pairs
 
 
@@ -24,6 +24,7 @@ def build(
     seed: Seed = 0,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    keep_keys: bool = True,
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
@@ -50,6 +51,8 @@ def build(
         Query-key matrices of rank one (Dana et al., Remark 2).
     set_
         A setting of the method's own, `--set name=value`; may be repeated.
+    keep_keys
+        Keep the set of stored keys with the model, by which it knows what it was never told (12 bits a key or fewer).
     force
         Replace a model folder that exists.
     """
@@ -61,6 +64,7 @@ def build(
     check_destination(output, force)
     task = read_facts(facts, reading)
     options = settings(set_)
+    tell(task.origin.notes)
 
     from rote.constructions.build import build as build_model
     from rote.folders import write_folder
@@ -76,6 +80,7 @@ def build(
         heads=heads,
         dtype=dtype,
         seed=seed,
+        keep_keys=keep_keys,
         progress=bars(),
         **options,
     )

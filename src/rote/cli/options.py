@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +24,12 @@ UNNAMED = ("in memory", "DataFrame", "-")
 NOTE_FLAGS = {name: f"--{name}" for name in ("keys", "header", "delimiter", "blanks", "contradictions")}
 """Flags of the options that notes on reading name."""
 
-Facts = Annotated[str, Parameter(help="A file, a generator (random:...) or a named source.")]
+Facts = Annotated[
+    str,
+    Parameter(
+        allow_leading_hyphen=True, help="A file, a generator (random:...), a named source, or - (standard input)."
+    ),
+]
 Seed = Annotated[int, Parameter(help="Same seed, same result.")]
 
 
@@ -66,6 +71,17 @@ class ReadingOptions:
             "header": self.header,
         }
         return {name: value for name, value in values.items() if value is not None}
+
+    def typed(self) -> str:
+        """The options that were given, as they are typed after a command."""
+        import shlex
+
+        words = []
+        for option in fields(self):
+            value = getattr(self, option.name)
+            for word in () if value is None else value if isinstance(value, tuple) else (value,):
+                words += [f"--{option.name}", shlex.quote(str(word))]
+        return "".join(f" {word}" for word in words)
 
 
 def read_facts(source: str, options: ReadingOptions | None, default: Reading | None = None) -> Task:

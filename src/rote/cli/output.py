@@ -52,7 +52,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     print(line(columns))
     print("  " + "─" * (sum(widths) + 2 * (len(widths) - 1)))
     for row in cells:
-        last = wrap(row[-1], room) if whole else [shorten(row[-1], room, placeholder=" …")]
+        last = wrap(row[-1], room, break_on_hyphens=False) if whole else [shorten(row[-1], room, placeholder=" …")]
         print(line([*row[:-1], *(last[:1] or [""])]))
         for rest in last[1:]:
             print(line([*([""] * (len(row) - 1)), rest]))

@@ -2,49 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from rote.cli.options import Facts, ReadingOptions, read_facts
+from cyclopts import Parameter
+
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, print_json, print_table
+
+if TYPE_CHECKING:
+    from rote.experiments.plan_row import PlanRow
 
 
 def plan(
     facts: Facts,
     /,
     *,
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] = "float32",
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
+    everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """The smallest model per method that holds these facts, beside a look-up table and a zip of them.
+    """What `rote build` makes of these facts by every method, beside a look-up table and a zip of them.
 
     Example: `rote plan countries`
 
     Parameters
     ----------
     dtype
-        Precision that bytes are counted in.
+        Precision of the weights; each method's own when absent.
+    everything
+        Also build what takes long, to learn the sizes that only building tells.
     """
-    from pathlib import Path
-
     from rote.tasks import require_tokens
 
     why = "plans are for token tasks; for vectors see `rote bound` (mahdavi2024.theorem1)"
     task = require_tokens(read_facts(facts, reading), why)
 
     from rote.experiments.plan import plan as make_plan
-    from rote.experiments.storage import zipped_bytes
 
-    path = Path(facts)
-    rows = make_plan(task.shape, dtype=dtype, zipped=zipped_bytes(path if path.is_file() else task))
+    rows = [_as_typed(row, reading) for row in make_plan(task, dtype=dtype, everything=everything, progress=bars())]
     if as_json:
         print_json([row.model_dump() for row in rows])
         return
-    possible = [row for row in rows if row.possible]
+    sections = {name: [row for row in rows if row.section == name] for name in ("starts", "orders", "refused")}
+    sized = [row for row in rows if row.section in ("builds", "no model")]
     print_table(
-        f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers; bytes in {dtype}",
-        ["method", "bytes", "parameters", "built by", "model"],
-        [[row.id, row.bytes, row.parameters, row.construction, row.model] for row in possible],
+        f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers",
+        ["bytes", "parameters", "what holds them, and what builds it"],
+        [[row.bytes, row.parameters, _what(row)] for row in sorted(sized, key=lambda row: row.bytes or 0)],
     )
-    if len(possible) < len(rows):
-        print_table("cannot hold them", ["method", "why"], [[row.id, row.reason] for row in rows if not row.possible])
+    if sections["starts"]:
+        print_table(
+            "not promised: where the build starts, and why it may end elsewhere (--all builds to find out)",
+            ["bytes", "parameters", "what builds it"],
+            [[row.bytes, row.parameters, f"{_what(row)}: {row.reason}"] for row in sections["starts"]],
+        )
+    if sections["orders"]:
+        print_table(
+            "orders of growth and estimates, which no method builds",
+            ["result", "kind", "parameters", "model"],
+            [[row.id, row.kind, row.parameters, row.model] for row in sections["orders"]],
+        )
+    if sections["refused"]:
+        print_table("cannot hold them", ["method", "why"], [[row.id, row.reason] for row in sections["refused"]])
+
+
+def _what(row: PlanRow) -> str:
+    note = f"; {row.note}" if row.note else ""
+    return f"{row.id}: {row.model}" if row.command is None else f"{row.command}  ({row.model}{note})"
+
+
+def _as_typed(row: PlanRow, reading: ReadingOptions | None) -> PlanRow:
+    """The row with a command that reads the facts as this one did."""
+    typed = "" if reading is None else reading.typed()
+    if row.command is None or not typed:
+        return row
+    return row.model_copy(update={"command": row.command.replace(" -o model", f"{typed} -o model")})

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs
+
+if TYPE_CHECKING:
+    from rote.measure.recall import Recall
+    from rote.models.model import Model
+    from rote.tasks.task import Task
 
 SHOWN = 5
 
 
-def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = None, as_json: AsJson = False) -> None:
+def recall(
+    model: Path,
+    facts: Facts | None = None,
+    /,
+    *,
+    expect: Literal["all"] | None = None,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> int:
     """How many of these facts a model recalls, beside the most that any model could.
 
     Example: `rote recall model airports`
@@ -19,11 +33,13 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     ----------
     model
         A model folder.
+    facts
+        A file, a generator or a named source; what the model was made from when absent.
+    expect
+        all: exit 1 when a fact that any model could recall is missed.
     """
-    from rote.folders.layout import read_origin
-
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
-    task = read_facts(facts, reading, read_origin(model).reading)
+    named, task = facts_of(model, facts, reading)
 
     from rote.folders import read_folder
     from rote.measure.measures import measures
@@ -33,17 +49,17 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     recalled = seen.recall
     if recalled is None:
         summary = {"facts": task.facts, "recalled": seen.recalled, "largest_error": seen.largest_error}
-        print_json(summary) if as_json else print_pairs(f"{model} on {facts}", summary)
-        return
+        print_json(summary) if as_json else print_pairs(f"{model} on {named}", summary)
+        return _code(expect, seen.recalled == task.facts)
     summary = {**recalled.summary(), "dtype": folder.model.dtype_name}
     if seen.divergence is not None:
         summary |= {"divergence": seen.divergence.expected, "uniform_divergence": seen.divergence.uniform}
-    examples = [words for row in seen.missed[:SHOWN].tolist() if (words := task.fact_in_words(row)) is not None]
+    examples = _missed(folder.model, task, recalled)
     if as_json:
-        print_json({**summary, "missed_examples": examples})
-        return
+        print_json({**summary, "missed": len(recalled.missed), "missed_examples": examples})
+        return _code(expect, recalled.complete)
     print_pairs(
-        f"{model} recalls {recalled.recalled:,} of {recalled.facts:,} facts of {facts}",
+        f"{model} recalls {recalled.recalled:,} of {recalled.facts:,} facts of {named}",
         {
             "recall": f"{recalled.recall:.2%}  (ceiling {recalled.ceiling:.2%})",
             "smallest margin": recalled.min_margin,
@@ -55,6 +71,25 @@ def recall(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
                 for name in ("divergence", "uniform_divergence")
                 if name in summary
             },
-            **({"missed, for example": "; ".join(examples)} if examples else {}),
+            **(
+                {"missed, for example": "; ".join(f"{miss['fact']} (said {miss['said']})" for miss in examples)}
+                if examples
+                else {}
+            ),
         },
     )
+    return _code(expect, recalled.complete)
+
+
+def _missed(model: Model, task: Task, recalled: Recall) -> list[dict[str, Any]]:
+    """Some of the facts that are missed, with what the model says instead."""
+    words = None if model.vocabulary is None else model.vocabulary.tokens
+    return [
+        {"fact": fact, "said": token if words is None else words[token]}
+        for row, token in zip(recalled.missed[:SHOWN].tolist(), recalled.said[:SHOWN].tolist(), strict=True)
+        if (fact := task.fact_in_words(row)) is not None
+    ]
+
+
+def _code(expect: str | None, complete: bool) -> int:
+    return 1 if expect == "all" and not complete else 0

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, number, print_json, print_table
 
 SHOWN = 10
 
 
-def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = None, as_json: AsJson = False) -> int:
+def verify(
+    model: Path,
+    facts: Facts | None = None,
+    /,
+    *,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> int:
     """Make a model's certificate again from its tensors and these facts, trusting nothing else in the folder.
 
     Exits 1, naming the facts that fail, when any statement does not hold.
@@ -21,11 +28,11 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
     ----------
     model
         A model folder.
+    facts
+        A file, a generator or a named source; what the model was made from when absent.
     """
-    from rote.folders.layout import read_origin
-
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
-    task = read_facts(facts, reading, read_origin(model).reading)
+    named, task = facts_of(model, facts, reading)
 
     from rote.folders import read_folder
     from rote.folders import verify as verify_folder
@@ -43,7 +50,7 @@ def verify(model: Path, facts: Facts, /, *, reading: ReadingOptions | None = Non
         )
         return 0 if verdict.holds else 1
     print_table(
-        f"{model} against {facts}",
+        f"{model} against {named}",
         ["statement", "certificate", "found", ""],
         [
             [check.name, _cut(check.stated), _cut(check.found), "holds" if check.holds else "DOES NOT HOLD"]

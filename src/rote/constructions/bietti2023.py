@@ -11,14 +11,21 @@ from __future__ import annotations
 import math
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.parts.memory_size import memory_spec
+from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
+
+
+def memory_for(request: Request[AssociationTask, Options]) -> LinearMemory:
+    """A dim at which the noise is expected below the signal."""
+    return memory_spec(request.task, request.dim or dim_for(request.task.shape))
 
 
 def build(request: Request[AssociationTask, Options]) -> Draft:
     """Write every fact once, in one pass; nothing is solved for."""
     from rote.constructions.parts.random_memory import random_memory
 
-    memory = random_memory(request, request.dim or dim_for(request.task.shape))
+    memory = random_memory(request, memory_for(request).dim)
     measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task.shape, memory.dim)}
     # The bound is an order of magnitude: it promises no number of facts.
     return Draft(memory.model(memory.outer_products()), measured=measured)
@@ -50,6 +57,7 @@ register(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        spec=memory_for,
         options=Options,
         exact=False,
     )

@@ -1,25 +1,20 @@
-"""Build a model by a named construction, then check it on every fact in the dtype that is saved."""
+"""Build a model by a named construction, or by the first that holds the facts, and check it on every one of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.construction import Construction, Request, construction_named, parse_options
+from rote.constructions.choice import DEFAULT_METHODS, methods_for, none_holds
+from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError, problems
 from rote.measure.certificate import Certificate, examine
 from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
-
-DEFAULT_METHODS: dict[type, str] = {
-    AssociationTask: "dana2025.theorem1",
-    DistributionTask: "dana2025.sequence_encoder",
-    VectorTask: "mahdavi2024.theorem1",
-}
+from rote.tasks import AssociationTask, Task
 
 
 @dataclass(frozen=True)
@@ -29,6 +24,8 @@ class Built:
     model: Model
     certificate: Certificate
     provenance: dict[str, Any]
+    attempts: tuple[Abandoned, ...] = ()
+    """What was tried before, and why it was left: smaller models of the same method, or other methods."""
 
 
 def build(
@@ -47,22 +44,62 @@ def build(
     """Build a model that stores the task's facts, then run it on every one of them.
 
     Sizes that are not given are chosen by the method; `options` are the method's own. A method that promises every
-    fact and misses one is an error, never a silent miss. The set of stored keys, by which a model knows what it was
-    never told, is kept with it unless `keep_keys` is false.
+    fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored by
+    the default method, or by the next one that recalls every fact in this dtype; `attempts` says what was left and why.
+    The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
     """
-    construction = construction_named(method or DEFAULT_METHODS[type(task)])
+    sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
+    if dtype is not None:
+        dtype_named(dtype)
+    common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress}
+    open_choice = method is None and not options and all(size is None for size in sizes.values())
+    if open_choice and isinstance(task, AssociationTask):
+        return _first_that_holds(task, **common)
+    return _by(construction_named(method or DEFAULT_METHODS[type(task)]), task, sizes, options, **common)
+
+
+def _first_that_holds(
+    task: AssociationTask, dtype: str | None, seed: int, keep_keys: bool, progress: Progress
+) -> Built:
+    """By the default method, or the next one whose model recalls all that can be recalled."""
+    if seed < 0:
+        raise InputError(f"seed {seed}: a seed is 0 or more")
+    methods, left_out = methods_for(task)
+    abandoned: list[Abandoned] = []
+    for method in methods:
+        try:
+            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress)
+        except (InputError, CheckFailed) as error:
+            abandoned.append(Abandoned(method, str(error)))
+            continue
+        if built.certificate.complete:
+            return replace(built, attempts=(*abandoned, *built.attempts))
+        missed = f"{built.certificate.missed:,} of {built.certificate.facts:,} facts are not recalled"
+        abandoned.append(Abandoned(method, missed))
+    raise none_holds(task, dtype, [*abandoned, *left_out])
+
+
+def _by(
+    construction: Construction[Any, Any],
+    task: Task,
+    sizes: dict[str, int | None],
+    options: dict[str, Any],
+    dtype: str | None,
+    seed: int,
+    keep_keys: bool,
+    progress: Progress,
+) -> Built:
+    """Build by one construction, with its own retries, and examine the model."""
     if not isinstance(task, construction.tasks):
         wanted = " or ".join(kind.__name__ for kind in construction.tasks)
         others = ", ".join(sorted(other.id for other in CONSTRUCTIONS.values() if isinstance(task, other.tasks)))
         given = type(task).__name__
         raise InputError(f"{construction.id} stores a {wanted}, not a {given}; for a {given} there are {others}")
-    if dtype is not None:
-        dtype_named(dtype)
-    _refuse_sizes(construction, {"dim": dim, "head_dim": head_dim, "heads": heads}, seed)
+    _refuse_sizes(construction, sizes, seed)
     parsed = parse_options(construction, options)
     with blas_threads():
         draft = construction.build(
-            Request(task, parsed, dim, head_dim, heads, dtype or construction.default_dtype, seed, progress)
+            Request(task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress)
         )
     meets = draft.meets or construction.meets
     certificate = examine(draft.model, task, meets, draft.promised, draft.measured, progress).certificate
@@ -71,7 +108,7 @@ def build(
         raise CheckFailed(
             f"{construction.id}: {certificate.missed} of {certificate.facts} facts are not recalled in "
             f"{certificate.dtype} (smallest margin {margin}{_numbers(draft.measured)}). "
-            "Try another seed, a larger dim, or dtype float64"
+            "Try another `seed`, a larger `dim`, or `dtype=float64`"
         )
     provenance = {
         "method": construction.id,
@@ -79,7 +116,7 @@ def build(
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
     }
-    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance)
+    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance, draft.abandoned)
 
 
 def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:
@@ -89,12 +126,16 @@ def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | N
         if size is None:
             continue
         if name not in construction.sizes:
-            known = f"it takes {' and '.join(construction.sizes)}" if construction.sizes else "it chooses its own sizes"
-            refused.append(f"{name} {size}: its models have no {name} to choose ({known}); leave {name} out")
+            known = (
+                f"it takes {' and '.join(f'`{size}`' for size in construction.sizes)}"
+                if construction.sizes
+                else "it chooses its own sizes"
+            )
+            refused.append(f"`{name}={size}`: its models have no {name} to choose ({known}); leave it out")
         elif size < 1:
-            refused.append(f"{name} {size}: a size is 1 or more; leave {name} out to have it chosen")
+            refused.append(f"`{name}={size}`: a size is 1 or more; leave it out to have one chosen")
     if seed < 0:
-        refused.append(f"seed {seed}: a seed is 0 or more")
+        refused.append(f"`seed={seed}`: a seed is 0 or more")
     if refused:
         raise problems(construction.id, refused)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.errors import InputError, problems, validation_problems
+from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.theory import RESULTS
@@ -61,6 +62,18 @@ class Request(Generic[TaskT_co, OptionsT_co]):
 
 
 @dataclass(frozen=True)
+class Abandoned:
+    """Something that was tried on the way to a model, and why it was left."""
+
+    what: str
+    """The method, or the model in words where the method was kept and its size was not."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Draft:
     """A construction's result, before it is checked."""
 
@@ -71,6 +84,8 @@ class Draft:
     """What was measured on the way: condition numbers, redraws, the method chosen."""
     meets: str | None = None
     """Id of the result that promises this, where it is another than the construction's own."""
+    abandoned: tuple[Abandoned, ...] = ()
+    """Smaller models that were tried first and missed facts."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,14 @@ class Construction(Generic[TaskT, OptionsT]):
     tasks: tuple[type[TaskT], ...]
     build: Callable[[Request[TaskT, OptionsT]], Draft]
     options: type[OptionsT]
+    spec: Callable[[Request[TaskT, OptionsT]], Spec] | None = None
+    """The specification that `build` starts from, chosen by the same code, or an error where it would refuse; absent
+    where only building tells."""
+    doubt: Callable[[Request[TaskT, OptionsT]], str] | None = None
+    """Why the build may end in a larger model, or in none; absent (or empty) where it ends in that specification."""
+    quick_facts: int = 20_000
+    """Facts up to which building takes seconds: there a plan that is in doubt builds to find out, and a choice tries
+    it."""
     passage: str = ""
     """Where in the paper it is, and what is not the paper's own."""
     sizes: tuple[str, ...] = SIZES
@@ -126,7 +149,7 @@ def register(construction: Construction[TaskT, OptionsT]) -> Construction[TaskT,
 
 def construction_named(id: str) -> Construction[Any, Any]:
     if id not in CONSTRUCTIONS:
-        raise InputError(f"method: {id!r} is not one of {', '.join(sorted(CONSTRUCTIONS))}")
+        raise InputError(f"`method={id}`: is not one of {', '.join(sorted(CONSTRUCTIONS))}")
     return CONSTRUCTIONS[id]
 
 

@@ -97,9 +97,7 @@ def _write_aside(
         if stored is not None:
             config["stored_keys"] = stored.sizes.model_dump(mode="json")
         _write_json(aside / CONFIG, config)
-        small = packed(model.weights)
-        tensors = small or {name: tensor.contiguous() for name, tensor in model.weights.items()}
-        _write_bytes(aside / WEIGHTS, safetensors.torch.save(tensors))
+        _write_bytes(aside / WEIGHTS, safetensors.torch.save(_tensors(model)))
         if stored is not None:
             _write_bytes(aside / KEYS, safetensors.numpy.save(stored.data))
         if model.vocabulary is not None:
@@ -111,6 +109,15 @@ def _write_aside(
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
+
+
+def weights_bytes(model: Model) -> int:
+    """Bytes of a model's tensors as they are written: packed where that pays, else all of them."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in _tensors(model).values())
+
+
+def _tensors(model: Model) -> dict[str, Tensor]:
+    return packed(model.weights) or {name: tensor.contiguous() for name, tensor in model.weights.items()}
 
 
 def read_folder(path: str | Path) -> Folder:

@@ -36,6 +36,8 @@ class Recall:
     """Bits memorized (see `rote.measure.bits`)."""
     missed: np.ndarray = field(repr=False)
     """Rows that are not recalled."""
+    said: np.ndarray = field(repr=False)
+    """For each of them the token that the model says instead; the answer itself where it ties with another."""
 
     @property
     def recall(self) -> float:
@@ -76,11 +78,13 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
     """
     task = for_model(task, model)
     answers = task.answers_to_recall()
-    missed, smallest, choices = [], float("inf"), 0
+    missed, said, smallest, choices = [], [], float("inf"), 0
     for rows, logits in stream_logits(model, task, progress):
         margin = margins(logits, torch.from_numpy(answers[rows]).long())
         # A margin that is not a number is a miss, hence the negated comparison.
-        missed.append(np.flatnonzero(~(margin > 0).numpy()) + rows.start)
+        wrong = np.flatnonzero(~(margin > 0).numpy())
+        missed.append(wrong + rows.start)
+        said.append(logits[wrong].argmax(1).numpy())
         smallest = min(smallest, float(margin.masked_fill(margin.isnan(), -float("inf")).min()))
         choices = logits.shape[1]
     rows_missed = np.concatenate(missed)
@@ -92,6 +96,7 @@ def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
         parameters=model.parameters,
         bits=_bits(task, rows_missed, choices),
         missed=rows_missed,
+        said=np.concatenate(said),
     )
 
 

@@ -105,6 +105,13 @@ def spec_from_config(config: Any, where: str) -> Spec:
     return ARCHITECTURES[name](**values)
 
 
+def in_words(spec: Spec) -> str:
+    """An architecture and the sizes that were chosen, not those the task gives."""
+    given = {"architecture", "vocab", "context", "contexts", "inputs", "outputs"}
+    sizes = spec.model_dump(mode="json", exclude=given, exclude_defaults=True)
+    return f"{spec.architecture}, " + ", ".join(f"{name} {value}" for name, value in sizes.items())
+
+
 def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
     """Numbers in tensors of these shapes."""
     return sum(math.prod(shape) for shape in shapes.values())

@@ -16,6 +16,8 @@ from pydantic import Field
 
 from rote.constructions.bietti2023 import dim_for
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.parts.memory_size import memory_spec
+from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask
 
 
@@ -26,13 +28,18 @@ class LeastSquaresOptions(Options):
     """Penalty relative to the mean of the quadratic form: more damps directions that few facts share."""
 
 
+def memory_for(request: Request[AssociationTask, LeastSquaresOptions]) -> LinearMemory:
+    """As large as for outer products, but no larger than the number of facts, at which all are recalled."""
+    shape = request.task.shape
+    return memory_spec(request.task, request.dim or max(2, min(dim_for(shape), shape.associations)))
+
+
 def build(request: Request[AssociationTask, LeastSquaresOptions]) -> Draft:
     """One closed form for W."""
     from rote.constructions.cabannes2024.solve import least_squares
     from rote.constructions.parts.random_memory import random_memory
 
-    shape = request.task.shape
-    memory = random_memory(request, request.dim or max(2, min(dim_for(shape), shape.associations)))
+    memory = random_memory(request, memory_for(request).dim)
     solved, spread = least_squares(memory, request.options.ridge)
     return Draft(memory.model(solved), measured={"facts": memory.task.facts, "eigenvalue_spread": spread})
 
@@ -47,6 +54,7 @@ register(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        spec=memory_for,
         options=LeastSquaresOptions,
         exact=False,
     )

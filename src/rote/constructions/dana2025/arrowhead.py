@@ -46,7 +46,7 @@ def block_target(facts: int, width: int) -> int:
 def arrowhead_refusal(task: AssociationTask, spec: AttentionOnly) -> str | None:
     """Why these facts and sizes do not suit the arrowhead; None when they do."""
     if spec.rank < 2:
-        return "a gate needs query-key matrices of rank two; leave rank_one out and give head_dim 2 or more"
+        return "a gate needs query-key matrices of rank two; leave `rank_one` out and give `head_dim=2` or more"
     last_place = torch.unique(torch.from_numpy(task.contexts[:, -1]), return_inverse=True)[1]
     groups = group_last_tokens(last_place, block_target(task.facts, spec.head_dim))
     if len(groups.rows) < groups.gate_dim + 1:

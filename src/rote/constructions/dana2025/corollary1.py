@@ -13,6 +13,7 @@ from pydantic import Field
 from rote.constructions.construction import Construction, Draft, Request, register
 from rote.constructions.dana2025.theorem1 import Theorem1Options
 from rote.errors import InputError
+from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.theory.sizes import theorem1_spec
 
@@ -22,17 +23,26 @@ class Corollary1Options(Theorem1Options):
 
     score_std: float | None = Field(default=100.0, gt=0)
     redraws: int = Field(default=40, ge=0)
+    growths: int = Field(default=0, ge=0, le=3)
+
+
+def flat_layer(request: Request[AssociationTask, Corollary1Options]) -> AttentionOnly:
+    """One layer of dim 2 with the fewest heads that hold the facts."""
+    if request.dim not in (None, 2):
+        raise InputError(f"`dim={request.dim}`: Corollary 1 is about dim 2; leave it out, or use dana2025.theorem1")
+    rank = 1 if request.options.rank_one else None
+    return theorem1_spec(request.task.majority().shape, 2, request.head_dim, request.heads, rank)
+
+
+def doubt(request: Request[AssociationTask, Corollary1Options]) -> str:
+    return f"in two dimensions it takes luck with the draw to tell the facts apart in {request.dtype}"
 
 
 def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
     """Theorem 1's solve in two dimensions, always dense: a gate takes more dimensions than there are."""
-    from rote.constructions.dana2025.zero_slack import store
+    from rote.constructions.dana2025.more_heads import store_growing
 
-    task, options = request.task.majority(), request.options
-    if request.dim not in (None, 2):
-        raise InputError(f"dim: corollary 1 is about dim 2, not {request.dim}; use dana2025.theorem1")
-    spec = theorem1_spec(task.shape, 2, request.head_dim, request.heads, 1 if options.rank_one else None)
-    return store(task, spec, request, "dense")
+    return store_growing(request.task.majority(), flat_layer(request), request, "dense")
 
 
 register(
@@ -44,6 +54,9 @@ register(
         meets="dana2025.corollary1",
         tasks=(AssociationTask,),
         build=build,
+        spec=flat_layer,
+        doubt=doubt,
+        quick_facts=1_500,
         options=Corollary1Options,
     )
 )

@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.models.budget import SOLVE_FLOATS, rows_within
 from rote.models.model import Model, dtype_named
-from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import AssociationTask, DistributionTask
 
 
@@ -55,7 +55,7 @@ def _fill(matrix: Tensor, columns: int) -> Tensor:
 def encoder_model(encoder: Encoder, task: AssociationTask | DistributionTask, dtype: str) -> Model:
     """An encoder, one row per context of the task, as a model in the dtype that is saved."""
     kind = dtype_named(dtype)
-    spec = SequenceEncoder(vocab=task.vocab, context=task.context, contexts=len(task.contexts), dim=encoder.dim)
+    spec = encoder_spec(task, encoder.dim)
     weights = {
         "encodings": encoder.embed.to(kind).contiguous(),
         "unembed": encoder.unembed.to(kind).contiguous(),

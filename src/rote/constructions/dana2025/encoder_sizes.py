@@ -1,11 +1,12 @@
-"""The embedding dimension of sequence encoders when none is given."""
+"""Sizes of sequence encoders."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rote.constructions.construction import Request
-from rote.tasks import DistributionTask
+from rote.models.sequence_encoder import SequenceEncoder
+from rote.tasks import AssociationTask, DistributionTask
 
 DEFAULT_DIM = 16
 """Embedding dimension when none is given, or vocab - 1 where that is less: there every distribution is exact."""
@@ -14,3 +15,13 @@ DEFAULT_DIM = 16
 def chosen_dim(request: Request[DistributionTask, Any]) -> int:
     """The embedding dimension asked for, or the default."""
     return request.dim or min(DEFAULT_DIM, max(1, request.task.vocab - 1))
+
+
+def encoder_spec(task: AssociationTask | DistributionTask, dim: int) -> SequenceEncoder:
+    """A row for every context of the task."""
+    return SequenceEncoder(vocab=task.vocab, context=task.context, contexts=len(task.contexts), dim=dim)
+
+
+def fitted_encoder(request: Request[DistributionTask, Any]) -> SequenceEncoder:
+    """The encoder that is fitted to a task: of the embedding dimension asked for, or the default."""
+    return encoder_spec(request.task, chosen_dim(request))

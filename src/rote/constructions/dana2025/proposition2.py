@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.errors import InputError
+from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import DistributionTask
 
 
@@ -18,18 +20,24 @@ class Proposition2Options(Options):
     """Zeros of pi are raised to this: log 0 has no finite logit. It costs at most N times as much divergence."""
 
 
+def exact_spec(request: Request[DistributionTask, Proposition2Options]) -> SequenceEncoder:
+    """Dimension vocab - 1, or more where that is asked for."""
+    least = max(1, request.task.vocab - 1)
+    dim = least if request.dim is None else request.dim
+    if dim < least:
+        raise InputError(
+            f"`dim={dim}` is below vocab - 1 = {least}; Proposition 2 needs that much, and below it some "
+            "distributions cannot be met. Raise `dim`, or use dana2025.sequence_encoder"
+        )
+    return encoder_spec(request.task, dim)
+
+
 def build(request: Request[DistributionTask, Proposition2Options]) -> Draft:
     """The table of log pi in Helmert's basis."""
     from rote.constructions.dana2025.encoder import encoder_model, expected_divergence, truth_and_prior
     from rote.constructions.dana2025.exact_encoder import exact_encoder
 
-    task = request.task
-    dim = max(1, task.vocab - 1) if request.dim is None else request.dim
-    if dim < task.vocab - 1:
-        raise InputError(
-            f"dim: {dim} is below vocab - 1 = {task.vocab - 1}; Proposition 2 needs that much, and below it some "
-            "distributions cannot be met. Raise dim, or use dana2025.sequence_encoder"
-        )
+    task, dim = request.task, exact_spec(request).dim
     truth, prior = truth_and_prior(task)
     encoder = exact_encoder(truth, dim, request.options.floor)
     measured = {"divergence_float64": expected_divergence(truth, prior, encoder.logits)}
@@ -46,6 +54,7 @@ register(
         sizes=("dim",),
         tasks=(DistributionTask,),
         build=build,
+        spec=exact_spec,
         options=Proposition2Options,
         exact=False,
     )

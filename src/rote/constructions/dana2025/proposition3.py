@@ -8,12 +8,15 @@ least at which the divergence falls below what was asked for.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.errors import InputError
+from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import AssociationTask
 
 
@@ -24,13 +27,33 @@ class Proposition3Options(Options):
     """Divergence, in nats, at which the scale is large enough. Recall does not depend on it."""
 
 
+SAFE_GAP = {"float64": 2.0**-46, "float32": 2.0**-17}
+"""Lead of an answer over its neighbours on the circle, relative to its logit, that is 64 roundings of the dtype wide.
+Half precision has no such lead that counts: the scale itself may overflow."""
+
+
+def circle_spec(request: Request[AssociationTask, Proposition3Options]) -> SequenceEncoder:
+    """Two dimensions, and a row for every key."""
+    if request.dim not in (None, 2):
+        raise InputError(
+            f"`dim={request.dim}`: Proposition 3 is about dim 2, where a circle holds every answer; leave it out"
+        )
+    return encoder_spec(request.task.majority(), 2)
+
+
+def doubt(request: Request[AssociationTask, Proposition3Options]) -> str:
+    answers = request.task.shape.answers
+    if 1 - math.cos(2 * math.pi / answers) > SAFE_GAP.get(request.dtype, math.inf) or answers == 1:
+        return ""
+    return f"{answers:,} answers on a circle may lie closer together than {request.dtype} tells apart"
+
+
 def build(request: Request[AssociationTask, Proposition3Options]) -> Draft:
     """The circle, at the least scale that is sharp enough."""
     from rote.constructions.dana2025.circle_encoder import circle_encoder
     from rote.constructions.dana2025.encoder import encoder_model
 
-    if request.dim not in (None, 2):
-        raise InputError(f"dim: {request.dim}; Proposition 3 is about dim 2, where a circle holds every answer")
+    circle_spec(request)
     task = request.task.majority()
     encoder, measured = circle_encoder(task.answers, task.vocab, request.options.divergence)
     return Draft(encoder_model(encoder, task, request.dtype), measured=dict(measured))
@@ -46,6 +69,8 @@ register(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        spec=circle_spec,
+        doubt=doubt,
         options=Proposition3Options,
     )
 )

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder_sizes import chosen_dim
+from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
 from rote.tasks import DistributionTask
 
 Algorithm = Literal["joint", "projected"]
@@ -102,6 +102,7 @@ register(
         sizes=("dim",),
         tasks=(DistributionTask,),
         build=build_best,
+        spec=fitted_encoder,
         options=BestEncoderOptions,
         exact=False,
     )
@@ -116,6 +117,7 @@ register(
         sizes=("dim",),
         tasks=(DistributionTask,),
         build=build_least_squares,
+        spec=fitted_encoder,
         options=Options,
         exact=False,
     )
@@ -130,6 +132,7 @@ register(
         sizes=("dim",),
         tasks=(DistributionTask,),
         build=build_weighted,
+        spec=fitted_encoder,
         options=WeightedOptions,
         exact=False,
     )

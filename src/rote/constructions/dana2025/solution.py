@@ -62,6 +62,14 @@ class Wanted:
         return slice(number * dim, (number + 1) * dim)
 
 
+class TooFewHeads(InputError):
+    """Fewer heads than the features of these contexts need, and how many they do need."""
+
+    def __init__(self, message: str, heads: int) -> None:
+        super().__init__(message)
+        self.heads = heads
+
+
 def padding(task: AssociationTask) -> int | None:
     """Id of the token that fills short keys on the left, where one does."""
     return task.vocabulary.index.get(PAD)
@@ -72,11 +80,12 @@ def usable_width(differences: Differences, skip: SkipBasis, spec: AttentionOnly)
     width = min(spec.head_dim, differences.rank())
     available = skip.columns + spec.heads * width
     if available < differences.facts:
-        raise InputError(
+        needed = -(-(differences.facts - skip.columns) // width)
+        raise TooFewHeads(
             f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {differences.facts} facts. "
             f"The features of these contexts have rank {skip.columns} (last tokens) + {spec.heads} x {width} (what a "
-            f"head can tell apart) = {available}; give at least "
-            f"{-(-(differences.facts - skip.columns) // width)} heads"
+            f"head can tell apart) = {available}; give `heads={needed}` or more",
+            needed,
         )
     return width
 

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.theory.sizes import theorem1_spec
 
@@ -26,18 +27,36 @@ class Theorem1Options(Options):
     """Answer codes tried per draw; the one with the best-conditioned skip map is kept."""
     solve: Literal["auto", "dense", "arrowhead"] = "auto"
     """One dense solve, or the gated arrowhead for many facts; chosen by size."""
+    growths: int = Field(default=3, ge=0, le=3)
+    """How often heads are added (5, 15, then 30 %) when no draw stores every fact and their number was left open."""
     rank_one: bool = False
     """Query-key matrices of rank one (Remark 2), saving 2d(k - 1) parameters a head."""
 
 
-def build(request: Request[AssociationTask, Theorem1Options]) -> Draft:
-    """Attention at random, W_O by one linear solve."""
-    from rote.constructions.dana2025.zero_slack import check_answers, chosen_method, store
+def layer_for(request: Request[AssociationTask, Theorem1Options]) -> AttentionOnly:
+    """One layer with the fewest heads that hold the facts, or an error where no solve can."""
+    from rote.constructions.dana2025.zero_slack import check_answers, chosen_method
 
     task, options = request.task.majority(), request.options
     spec = theorem1_spec(task.shape, request.dim, request.head_dim, request.heads, 1 if options.rank_one else None)
     check_answers(task, spec)
-    return store(task, spec, request, chosen_method(task, spec, options.solve))
+    chosen_method(task, spec, options.solve)
+    return spec
+
+
+def doubt(request: Request[AssociationTask, Theorem1Options]) -> str:
+    if request.heads is not None or not request.options.growths:
+        return f"whether a draw stores every fact in {request.dtype} is seen when it is made"
+    return "heads are added when no draw stores every fact"
+
+
+def build(request: Request[AssociationTask, Theorem1Options]) -> Draft:
+    """Attention at random, W_O by one linear solve."""
+    from rote.constructions.dana2025.more_heads import store_growing
+    from rote.constructions.dana2025.zero_slack import chosen_method
+
+    task, spec = request.task.majority(), layer_for(request)
+    return store_growing(task, spec, request, chosen_method(task, spec, request.options.solve))
 
 
 register(
@@ -49,6 +68,8 @@ register(
         meets="dana2025.theorem1",
         tasks=(AssociationTask,),
         build=build,
+        spec=layer_for,
+        doubt=doubt,
         options=Theorem1Options,
     )
 )

@@ -79,6 +79,7 @@ register(
         meets="dana2025.theorem1_distributions",
         tasks=(DistributionTask,),
         build=build,
+        spec=distribution_spec,
         options=Theorem1DistributionOptions,
         exact=False,
     )

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.dana2025.encoder_sizes import chosen_dim
+from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
 from rote.tasks import DistributionTask
 
 
@@ -74,6 +74,7 @@ register(
         sizes=("dim",),
         tasks=(DistributionTask,),
         build=build,
+        spec=fitted_encoder,
         options=Theorem2Options,
         exact=False,
     )

@@ -40,8 +40,8 @@ SAMPLED_FACTS = 5_000
 def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
     if spec.dim == 1 and task.shape.answers > 2:
         raise InputError(
-            f"dim: logits that are multiples of one number have their maximum at one of two answers, and these facts "
-            f"have {task.shape.answers}; dim 2 holds any number (Corollary 1)"
+            f"`dim=1`: logits that are multiples of one number have their maximum at one of two answers, and these "
+            f"facts have {task.shape.answers}; `dim=2` holds any number (Corollary 1)"
         )
 
 
@@ -49,7 +49,7 @@ def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str
     """Dense for few facts; the arrowhead beyond, where it can be used."""
     refusal = arrowhead_refusal(task, spec)
     if asked == "arrowhead" and refusal:
-        raise InputError(f"solve arrowhead: {refusal}")
+        raise InputError(f"`solve=arrowhead`: {refusal}")
     if asked != "auto":
         return asked
     if task.facts <= DENSE_FACTS:
@@ -102,6 +102,6 @@ def _not_met(task: AssociationTask, spec: AttentionOnly, dtype: str, tried: list
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
         f"{dtype} after {len(tried)} draws; the best had condition number {best['condition']:.1e}{blocks} at "
-        f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another seed, a few more heads (a model "
-        f"with room to spare is better conditioned), a larger dim, or dtype float64"
+        f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another `seed`, a few more `heads` (a "
+        f"model with room to spare is better conditioned), a larger `dim`, or `dtype=float64`"
     )

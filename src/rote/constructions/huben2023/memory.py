@@ -43,21 +43,28 @@ def build(request: Request[AssociationTask, MemoryOptions]) -> Draft:
     """Random first layer, random neurons, and a linear solve for what the neurons' heads write."""
     from rote.constructions.huben2023.heads import solve_heads
 
+    return solve_heads(request, request.task.majority(), layers_for(request))
+
+
+def layers_for(request: Request[AssociationTask, MemoryOptions]) -> AttentionOnly:
+    """Two layers with a head per fact in each."""
     task = request.task.majority()
-    return solve_heads(request, task, _spec(request, task))
-
-
-def _spec(request: Request[AssociationTask, MemoryOptions], task: AssociationTask) -> AttentionOnly:
     spec, refused = huben_spec(task.shape, request.dim, request.heads), []
     if request.head_dim not in (None, 1):
-        refused.append(f"head_dim {request.head_dim}: one head is one neuron, hence one number; leave head_dim out")
+        refused.append(f"`head_dim={request.head_dim}`: one head is one neuron, hence one number; leave it out")
     if spec.dim < FLAGS + 4:
-        refused.append(f"dim {spec.dim}: content, gathered numbers and flags take two dimensions each; give 6 or more")
+        refused.append(
+            f"`dim={spec.dim}`: content, gathered numbers and flags take two dimensions each; give 6 or more"
+        )
     if spec.heads < task.facts:
-        refused.append(f"heads {spec.heads}: each is a neuron, and {task.facts} facts need {task.facts} of them")
+        refused.append(f"`heads={spec.heads}`: each is a neuron, and {task.facts} facts need {task.facts} of them")
     if refused:
         raise problems(ID, refused)
     return spec
+
+
+def doubt(request: Request[AssociationTask, MemoryOptions]) -> str:
+    return f"as many neurons as facts: whether {request.dtype} carries the solve is seen when it is made"
 
 
 register(
@@ -69,6 +76,9 @@ register(
         meets="huben2023.neurons",
         tasks=(AssociationTask,),
         build=build,
+        spec=layers_for,
+        doubt=doubt,
+        quick_facts=1_500,
         options=MemoryOptions,
     )
 )

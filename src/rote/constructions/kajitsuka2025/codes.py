@@ -93,7 +93,7 @@ def chosen_tokens(numbers: np.ndarray) -> np.ndarray:
     if classes < rows:
         raise InputError(
             "sequences: some are the same up to order, so no sum of codes can tell them apart; "
-            "let positions enter the tokens (ordered), or give each sequence once"
+            "let positions enter the tokens (`ordered=True`), or give each sequence once"
         )
     return np.array(chosen, dtype=np.int64)
 

@@ -67,7 +67,7 @@ def _refuse_long_logits(labels: int, dtype: str) -> None:
     if logit_bits(labels) > MANTISSA_BITS[dtype]:
         raise WordsTooLong(
             f"dtype {dtype}: logits of {labels} labels need whole numbers of {logit_bits(labels)} bits, "
-            f"and {dtype} holds {MANTISSA_BITS[dtype]}; use float64"
+            f"and {dtype} holds {MANTISSA_BITS[dtype]}; use `dtype=float64`"
         )
 
 

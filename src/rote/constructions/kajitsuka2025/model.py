@@ -57,7 +57,7 @@ def floating_model(
     if bits > MANTISSA_BITS[dtype]:
         raise WordsTooLong(
             f"dtype {dtype}: the network computes with whole numbers of {bits} bits, and {dtype} holds "
-            f"{MANTISSA_BITS[dtype]}; use float64 (53), other storage, or exact arithmetic"
+            f"{MANTISSA_BITS[dtype]}; use `dtype=float64` (53), another `storage`, or exact arithmetic"
         )
     weights = {name: torch.from_numpy(array).to(kind) for name, array in {**entrance.weights, **unembedding}.items()}
     if first is not None:
@@ -79,7 +79,8 @@ def unembed(answers: np.ndarray, vocab: int) -> dict[str, np.ndarray]:
     """Weights 2 a_j and biases -a_j^2, with a_j the label that output j stands for."""
     labels = np.arange(len(answers), dtype=np.float64)
     weight, bias = np.zeros(vocab), np.full(vocab, -1.0)
-    weight[answers], bias[answers] = 2 * labels, -labels * labels
+    # 0 - 0 is a plain zero; -0 would be a signed one, which packed weights do not have.
+    weight[answers], bias[answers] = 2 * labels, 0 - labels * labels
     return {"unembed.weight": weight, "unembed.bias": bias}
 
 

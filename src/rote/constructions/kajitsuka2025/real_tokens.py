@@ -77,7 +77,7 @@ def project(vectors: np.ndarray, mantissa_bits: int, seed: int = 0) -> Projectio
     if not candidates:
         raise WordsTooLong(
             f"tokens: no projection tells {len(vectors)} vectors apart in {mantissa_bits} bits; "
-            "use float64, or tokens that are farther apart"
+            "use `dtype=float64`, or tokens that are farther apart"
         )
     return min(candidates, key=lambda candidate: (candidate.bits + candidate.slope.bit_length(), candidate.bits))
 

@@ -170,7 +170,7 @@ def _distinct(keys: np.ndarray, labels: np.ndarray) -> tuple[list[int], list[int
         rows = np.flatnonzero(own[index] != labels)
         raise InputError(
             f"facts: {len(rows)} have the tokens of another one but not its label (the first is row {rows[0]}); "
-            "order counts only if positions enter the tokens (ordered)"
+            "order counts only if positions enter the tokens (`ordered=True`)"
         )
     return kept.tolist(), own.tolist()
 
@@ -181,5 +181,5 @@ def _refuse_rounding(id_bits: int, length: int, limit_bits: int | None) -> None:
     if limit_bits is not None and needed > limit_bits:
         raise WordsTooLong(
             f"softmax over {length} positions rounds ids of {id_bits} bits by more than 1/4 in {limit_bits} bits; "
-            f"{needed} are needed: use float64, or deep sets (mixing by sums)"
+            f"{needed} are needed: use `dtype=float64`, or kajitsuka2025.deep_sets (sums in place of attention)"
         )

@@ -13,10 +13,20 @@ number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_doubt
 from rote.errors import InputError
+from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask
 from rote.theory.sizes import COMFORTABLE_DIM
+
+
+def layer_for(request: Request[AssociationTask, NeuronOptions]) -> MlpTransformer:
+    """A neuron per fact, in dim 20 unless another is given."""
+    task = request.task.majority()
+    spec = neurons_spec(request, task.facts, request.dim or COMFORTABLE_DIM)
+    if spec.dim == 1 and task.shape.answers > 2:
+        raise InputError(f"madden2025: `dim=1` has room for two answers, not {task.shape.answers}; give 2 or more")
+    return spec
 
 
 def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
@@ -26,10 +36,7 @@ def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
     from rote.constructions.madden2025.solve import solve
     from rote.constructions.parts.random_attention.codes import answer_code
 
-    task = request.task.majority()
-    spec = neurons_spec(request, task.facts, request.dim or COMFORTABLE_DIM)
-    if spec.dim == 1 and task.shape.answers > 2:
-        raise InputError(f"madden2025: dim 1 has room for two answers, not {task.shape.answers}; give 2 or more")
+    task, spec = request.task.majority(), layer_for(request)
     generator = torch.Generator().manual_seed(request.seed)
     code = answer_code(task.vocab, spec.dim, generator)
     contexts = torch.from_numpy(task.contexts).long()
@@ -44,6 +51,9 @@ register(
         meets="madden2025.lower",
         tasks=(AssociationTask,),
         build=build,
+        spec=layer_for,
+        doubt=solve_doubt,
+        quick_facts=3_000,
         options=NeuronOptions,
     )
 )

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_doubt
 from rote.errors import CheckFailed, InputError
+from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import DistributionTask
 
 ID = "madden2025.distribution"
@@ -24,6 +25,18 @@ class MaddenDistributionOptions(NeuronOptions):
     """Expected divergence in nats above which the model is refused, beyond what the floor costs."""
 
 
+def layer_for(request: Request[DistributionTask, MaddenDistributionOptions]) -> MlpTransformer:
+    """A neuron per context, in dim vocab - 1 unless a larger one is given."""
+    task = request.task
+    dim = request.dim or max(2, task.vocab - 1)
+    if dim < task.vocab - 1:
+        raise InputError(
+            f"{ID}: dim {dim} is below vocab - 1 = {task.vocab - 1}: logits of rank {dim} cannot be anything at all, "
+            "however many neurons there are. Raise `dim`, or use dana2025.theorem1_distribution"
+        )
+    return neurons_spec(request, task.facts, dim)
+
+
 def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draft:
     """As many contexts' next-token distributions as neurons."""
     import torch
@@ -33,18 +46,11 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     from rote.constructions.madden2025.solve import solve
     from rote.measure.divergence import divergence
 
-    task, options = request.task, request.options
-    dim = request.dim or max(2, task.vocab - 1)
-    if dim < task.vocab - 1:
-        raise InputError(
-            f"{ID}: dim {dim} is below vocab - 1 = {task.vocab - 1}: logits of rank {dim} cannot be anything at all, "
-            "however many neurons there are. Raise dim, or use dana2025.theorem1_distribution"
-        )
+    task, options, spec = request.task, request.options, layer_for(request)
     truth, _ = truth_and_prior(task)
-    encoder = exact_encoder(truth, dim, options.floor)
+    encoder = exact_encoder(truth, spec.dim, options.floor)
     generator = torch.Generator().manual_seed(request.seed)
     contexts = torch.from_numpy(task.contexts).long()
-    spec = neurons_spec(request, task.facts, dim)
     draft = solve(request, spec, contexts, encoder.unembed, encoder.embed, generator)
     reached = divergence(draft.model, task).expected
     # Raising zeros to the floor alone costs up to log(1 + N floor).
@@ -52,7 +58,7 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     if not reached <= allowed:
         raise CheckFailed(
             f"{ID}: expected divergence {reached:.3g} nats in {request.dtype} exceeds {allowed:.3g} (measured: "
-            f"{draft.measured}); give width above the number of contexts ({task.facts}), or dtype float64"
+            f"{draft.measured}); give `width` above the number of contexts ({task.facts}), or `dtype=float64`"
         )
     return draft
 
@@ -65,6 +71,9 @@ register(
         meets="madden2025.lower",
         tasks=(DistributionTask,),
         build=build,
+        spec=layer_for,
+        doubt=solve_doubt,
+        quick_facts=3_000,
         options=MaddenDistributionOptions,
         exact=False,
     )

@@ -33,7 +33,7 @@ def neurons_spec(
     if width < contexts:
         raise InputError(
             f"madden2025: {contexts} contexts but {width} neurons; the solve for W_2 has one unknown row per neuron, "
-            f"so it needs width {contexts} or more; leave width out to have as many as contexts"
+            f"so it needs `width={contexts}` or more; leave it out to have as many as contexts"
         )
     return MlpTransformer(
         vocab=task.vocab,
@@ -44,3 +44,7 @@ def neurons_spec(
         width=width,
         activation=request.options.activation,
     )
+
+
+def solve_doubt(request: Request[AssociationTask | DistributionTask, NeuronOptions]) -> str:
+    return f"as many neurons as contexts: whether {request.dtype} carries the solve is seen when it is made"

@@ -69,7 +69,7 @@ def solve_values(request: Request[VectorTask, TheoremOptions]) -> Draft:
     if options.route == "proof" and not assumptions.hold:
         raise InputError(
             f"{ID}: route proof needs the theorem's assumptions, which these examples fail "
-            f"({assumptions.measured()}); give route random"
+            f"({assumptions.measured()}); use `route=random`"
         )
     dtype, generator = dtype_named(request.dtype), torch.Generator().manual_seed(request.seed)
     with request.progress.stage("drawing attention", options.draws):
@@ -121,7 +121,7 @@ def _sizes(request: Request[VectorTask, TheoremOptions], examples: Examples) -> 
     task, options = request.task, request.options
     refused = []
     if request.dim not in (None, task.dim):
-        refused.append(f"dim {request.dim}: these examples' vectors have {task.dim} dimensions; leave dim out")
+        refused.append(f"`dim={request.dim}`: these examples' vectors have {task.dim} dimensions; leave it out")
     if task.context < 2:
         refused.append("context: with one token per context every head gives that token, whatever its weights")
     if refused:
@@ -140,7 +140,7 @@ def _sizes(request: Request[VectorTask, TheoremOptions], examples: Examples) -> 
     if len(examples) > most:
         raise InputError(
             f"{ID}: {len(examples)} examples, but {why}, so that outputs at will are possible for {most} only; "
-            "add heads, or store fewer examples"
+            "give more `heads`, or store fewer examples"
         )
     return QueryAttention(
         context=task.context, dim=task.dim, head_dim=head_dim, heads=heads,
@@ -178,7 +178,7 @@ def _attention(
     if exact.rank < len(examples):
         raise CheckFailed(
             f"{ID}: {len(examples)} examples, but the heads' outputs have rank {exact.rank} in the best of "
-            f"{draws} draws; add heads, try another score_std, or drop examples that nearly coincide"
+            f"{draws} draws; give more `heads`, try another `score_std`, or drop examples that nearly coincide"
         )
     solvable = exact if dtype == torch.float64 else factor(_features(spec, query, key, examples))
     return Attention(query, key, exact, solvable, draws)

@@ -29,7 +29,7 @@ def value_dim_for(task: VectorTask, asked: int | None) -> int:
     if needed > task.dim:
         needed = int(np.linalg.matrix_rank(cast(np.ndarray, task.targets)))
     if needed > task.dim or needed > (asked or needed):
-        limit = f"dim {task.dim}" if needed > task.dim else f"value_dim {asked}"
+        limit = f"dim {task.dim}" if needed > task.dim else f"`value_dim={asked}`"
         raise InputError(
             f"{ID}: targets of rank {needed} do not fit through {limit}: all outputs are read from that many "
             "numbers. Give fewer outputs, or vectors of a larger dim"
@@ -44,7 +44,7 @@ def wanted_outputs(
     readout = torch.zeros(spec.outputs, spec.dim, dtype=torch.float64)
     if task.labels is not None:
         if spec.value_dim == 1 and spec.outputs > 2:
-            raise InputError(f"{ID}: value_dim 1 tells two classes apart, not {spec.outputs}; give 2 or more")
+            raise InputError(f"{ID}: `value_dim=1` tells two classes apart, not {spec.outputs}; give 2 or more")
         code = answer_code(spec.outputs, spec.value_dim, generator)
         readout[:, : spec.value_dim] = code
         return code[torch.from_numpy(task.labels).long()], readout

@@ -116,7 +116,7 @@ def _own_examples(contexts: Tensor, queries: Tensor, mine: Tensor, tokens: Tenso
     if not torch.allclose(queries[mine] @ duals, torch.eye(len(mine), dtype=torch.float64), atol=1e-6):
         raise InputError(
             f"route proof: {len(mine)} queries that one head should own are dependent, so they have no dual vectors; "
-            "the theorem's assumption 1 (Kruskal rank of the queries) fails. Give route random"
+            "the theorem's assumption 1 (Kruskal rank of the queries) fails. Use `route=random`"
         )
     scores = ATTENDED * torch.nn.functional.one_hot(tokens, contexts.shape[1]).double()
     inverses = torch.linalg.pinv(contexts if len(contexts) == 1 else contexts[mine])
@@ -154,7 +154,7 @@ def _saturate(
     if not weight < 1e12:
         raise InputError(
             f"route proof: saturating one head on other heads' examples takes scores of {weight:.1g}; two of their "
-            "tokens, or a query and the head's own queries, are too close to dependent. Give route random"
+            "tokens, or a query and the head's own queries, are too close to dependent. Use `route=random`"
         )
     query[-1], key[-1] = v * weight**0.5, g * weight**0.5
 

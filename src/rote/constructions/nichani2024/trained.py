@@ -13,7 +13,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.parts.memory_size import memory_spec
 from rote.errors import CheckFailed
+from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
 
 GROWTH = 1.25
@@ -29,6 +31,16 @@ class TrainedOptions(Options):
     """L-BFGS steps at most."""
 
 
+def memory_for(request: Request[AssociationTask, TrainedOptions]) -> LinearMemory:
+    """Where the search for a dim starts."""
+    shape = request.task.shape
+    return memory_spec(request.task, request.dim or dim_for(shape.associations, shape.answers))
+
+
+def doubt(request: Request[AssociationTask, TrainedOptions]) -> str:
+    return "dim grows by a quarter while the trained memory misses facts" if request.dim is None else ""
+
+
 def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
     """Fit W to all facts. A dim that is given and too small is an error; one that is not given grows until it does."""
     from rote.constructions.nichani2024.fit import train
@@ -36,7 +48,7 @@ def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
 
     shape = request.task.shape
     facts, tried = shape.associations, []
-    dim = request.dim or dim_for(facts, shape.answers)
+    dim = memory_for(request).dim
     while True:
         memory = random_memory(request, dim)
         fitted = train(memory, request.options.steps, request.progress)
@@ -55,11 +67,11 @@ def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
 
 def _failure(shape: TaskShape, dim: int, recalled: int, how: str, given: bool) -> str:
     facts, answers = shape.associations, shape.answers
-    remedy = "leave dim out to have one chosen, or raise it" if given else "try another seed, or give a larger dim"
+    remedy = "leave `dim` out to have one chosen, or raise it" if given else "try another `seed`, or a larger `dim`"
     return (
         f"nichani2024.trained: {facts - recalled} of {facts} facts are missed at dim {dim} {how}. d^2/(2 ln T) is "
         f"{capacity(dim)} there, for facts with an answer each; {answers} answers use {min(answers - 1, dim)} of {dim} "
-        f"rows of W. The fit is convex: {remedy}; or raise steps if it stopped at the limit"
+        f"rows of W. The fit is convex: {remedy}; or raise `steps` if it stopped at the limit"
     )
 
 
@@ -94,6 +106,9 @@ register(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        spec=memory_for,
+        doubt=doubt,
+        quick_facts=2_000,
         options=TrainedOptions,
     )
 )

@@ -86,7 +86,7 @@ def well_conditioned(
         rank = 0 if best is None else best.factored.rank
         raise CheckFailed(
             f"{method}: {width} neurons have rank {rank} on {len(inputs)} contexts in the best of {draws} draws, so "
-            "their outputs cannot be anything at all; attention may not tell some contexts apart. Try another seed, "
-            "more heads, a larger dim, or score_std nearer to 1"
+            "their outputs cannot be anything at all; attention may not tell some contexts apart. Try another "
+            "`seed`, more `heads`, a larger `dim`, or `score_std` nearer to 1"
         )
     return best

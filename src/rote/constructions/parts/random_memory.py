@@ -15,8 +15,8 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.constructions.construction import Request
+from rote.constructions.parts.memory_size import memory_spec
 from rote.constructions.parts.random_attention.draw import gaussian
-from rote.models.linear_memory import LinearMemory
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
 
@@ -41,7 +41,7 @@ class RandomMemory:
 
     def model(self, memory: Float[Tensor, "dim dim"]) -> Model:
         """The finished model, its keys in lexicographic order as its look-up likes them best."""
-        spec = LinearMemory(vocab=self.task.vocab, context=self.task.context, inputs=len(self.inputs), dim=self.dim)
+        spec = memory_spec(self.task, self.dim)
         weights = {
             "inputs": self.inputs.to(self.dtype),
             "memory": memory.to(self.dtype).contiguous(),

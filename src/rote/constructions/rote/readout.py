@@ -14,9 +14,10 @@ from typing import Any
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Abandoned, Construction, Draft, Options, Request, register
 from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
+from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.theory.dana2025 import promised
 from rote.theory.readout_sizes import readout_spec
@@ -39,25 +40,37 @@ class ReadoutOptions(Options):
     """How often heads are added when a fit fails and their number was left open."""
 
 
+def layer_for(request: Request[AssociationTask, ReadoutOptions]) -> AttentionOnly:
+    """Where the fit starts: the fewest heads that the estimate lets hope for."""
+    from rote.constructions.dana2025.zero_slack import check_answers
+
+    task = request.task.majority()
+    spec = readout_spec(task.shape, request.dim, request.head_dim, request.heads)
+    check_answers(task, spec)
+    return spec
+
+
+def doubt(request: Request[AssociationTask, ReadoutOptions]) -> str:
+    return "the size is an estimate: heads are added while a fit misses facts"
+
+
 def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
     """Fit; where that fails and the number of heads is open, fit again with more of them."""
     import torch
 
-    from rote.constructions.dana2025.zero_slack import check_answers
     from rote.constructions.rote.attempt import attempt
     from rote.measure.recall import recall
 
-    task, options = request.task.majority(), request.options
-    spec = readout_spec(task.shape, request.dim, request.head_dim, request.heads)
-    check_answers(task, spec)
+    task, options, spec = request.task.majority(), request.options, layer_for(request)
     generator = torch.Generator().manual_seed(request.seed)
-    failed = ""
+    failed, abandoned = "", []
     for growth in range(1 + (options.growths if request.heads is None else 0)):
         model, fit, measured = attempt(task, spec, request, generator)
         if fit.accepted:
             measured = {"growths": growth, "promised_by_theorem1": promised(spec), **measured}
-            return Draft(model, measured["estimate"], measured)
+            return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
+        abandoned.append(Abandoned(in_words(spec), failed))
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
     raise CheckFailed(failed)
 
@@ -73,7 +86,7 @@ def _failure(task: AssociationTask, spec: AttentionOnly, dtype: str, recalled: i
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {outcome} after {measured['evaluations']} "
         f"evaluations. The estimate 2(dp + md)/log2 m for this model is {measured['estimate']} facts (p = "
-        f"{measured['rank']}). Give more heads or a larger dim, leave heads out, or allow more steps"
+        f"{measured['rank']}). Give more `heads` or a larger `dim`, leave `heads` out, or allow more `steps`"
     )
 
 
@@ -86,6 +99,9 @@ register(
         meets="rote.readout",
         tasks=(AssociationTask,),
         build=build,
+        spec=layer_for,
+        doubt=doubt,
+        quick_facts=500,
         options=ReadoutOptions,
     )
 )

@@ -131,7 +131,9 @@ def _scatter(keys: np.ndarray, word_bits: int, rng: np.random.Generator) -> Scat
         scatter = Scatter(int(rng.integers(1 << (spare - 1), 1 << spare)), prime)
         if len(np.unique(scatter.of(keys))) == len(keys):
             return scatter
-    raise InputError(f"hashed storage: no multiplier keeps {len(keys)} keys of {key_bits} bits apart; use lean")
+    raise InputError(
+        f"hashed storage: no multiplier keeps {len(keys)} keys of {key_bits} bits apart; use `storage=lean`"
+    )
 
 
 def _prime_below(limit: int) -> int:

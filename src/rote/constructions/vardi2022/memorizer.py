@@ -48,14 +48,16 @@ def memorize(
     for exact arithmetic.
     """
     if storage == "hashed" and meaning == "match":
-        raise InputError("storage hashed: cannot tell keys from other numbers; use lean or faithful here")
+        raise InputError(
+            "storage hashed: cannot tell keys from other numbers; use `storage=lean` or `storage=faithful`"
+        )
     pairs = sorted(zip(keys, labels, strict=True))
     keys, labels = [key for key, _ in pairs], [label for _, label in pairs]
     needed = bits_needed(keys, labels, storage)
     if limit_bits is not None and limit_bits < needed:
         raise WordsTooLong(
             f"storage {storage}: needs whole numbers of {needed} bits, given {limit_bits}; "
-            "use a dtype with more bits (float64 holds 53, float32 24), other storage, or exact arithmetic"
+            "use a `dtype` with more bits (float64 holds 53, float32 24), another `storage`, or exact arithmetic"
         )
     if storage == "faithful":
         laid_out = faithful.store(builder, keys, labels, limit_bits)

@@ -1,0 +1,41 @@
+"""More heads where no draw of the fewest stores every fact: a model with room to spare is better conditioned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rote.constructions.construction import Abandoned, Draft, Request
+from rote.constructions.dana2025.solution import TooFewHeads
+from rote.constructions.dana2025.theorem1 import Theorem1Options
+from rote.constructions.dana2025.zero_slack import store
+from rote.errors import CheckFailed
+from rote.models.attention_only import AttentionOnly
+from rote.models.spec import in_words
+from rote.tasks import AssociationTask
+
+SHARES = (0.05, 0.15, 0.3)
+"""Heads that are added, as a share of the fewest: a little room mends most draws, and bfloat16 asks for a quarter."""
+
+
+def store_growing(
+    task: AssociationTask, spec: AttentionOnly, request: Request[AssociationTask, Theorem1Options], solve: str
+) -> Draft:
+    """Store the facts at this specification; where that fails and the number of heads was left open, with more."""
+    shares = iter(SHARES[: request.options.growths] if request.heads is None else ())
+    fewest = heads = spec.heads
+    abandoned: list[Abandoned] = []
+    while True:
+        grown = spec.model_copy(update={"heads": heads})
+        try:
+            return replace(store(task, grown, request, solve), abandoned=tuple(abandoned))
+        except TooFewHeads as error:
+            if request.heads is not None:
+                raise
+            # These contexts' features have a smaller rank than the sizes of the task alone let expect.
+            fewest, heads, reason = error.heads, error.heads, str(error)
+        except CheckFailed as error:
+            share = next(shares, None)
+            if share is None:
+                raise
+            heads, reason = fewest + max(1, round(share * fewest)), str(error)
+        abandoned.append(Abandoned(in_words(grown), reason))

@@ -1,0 +1,111 @@
+"""Rows of a plan that nobody constructs: orders of growth and estimates, and the limit of counting.
+
+What a result says only up to constants, or for an architecture that rote has not, is no promise of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rote.constructions import CONSTRUCTIONS
+from rote.errors import InputError
+from rote.experiments.plan_row import PlanRow
+from rote.experiments.storage import entropy_bits, fixed_width_bits
+from rote.models.spec import in_words
+from rote.tasks.shape import TaskShape
+from rote.theory import RESULTS
+from rote.theory.result import Result
+from rote.theory.smallest import SmallestModel, SmallestSize
+
+BUILT_OTHERWISE = {"dana2025.remark2"}
+"""Results that a construction keeps with a setting of its own, and which have a row by it."""
+
+
+def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
+    """What results say of a task of this kind and shape that no construction of such tasks meets."""
+    built = {way.meets for way in CONSTRUCTIONS.values() if issubclass(kind, way.tasks)} | BUILT_OTHERWISE
+    rows = []
+    for result in RESULTS.values():
+        for smallest in result.smallest:
+            try:
+                size = smallest(shape)
+            except InputError as error:
+                if result.id not in built:
+                    rows.append(_refused(result, str(error)))
+                continue
+            # A construction's own size is the truth; a size without an architecture is another thing, and is said.
+            if isinstance(size, SmallestSize) or result.id not in built:
+                rows.append(_order(result, size))
+    return rows
+
+
+def _order(result: Result, size: SmallestModel | SmallestSize) -> PlanRow:
+    return PlanRow(
+        id=result.id,
+        kind=result.kind,
+        section="orders",
+        possible=True,
+        model=size.description if isinstance(size, SmallestSize) else in_words(size.spec),
+        spec=None if isinstance(size, SmallestSize) else size.spec.to_config(),
+        parameters=size.parameters,
+        reason=size.reason,
+        source=result.source,
+    )
+
+
+def _refused(result: Result, reason: str) -> PlanRow:
+    return PlanRow(
+        id=result.id,
+        kind=result.kind,
+        section="refused",
+        possible=False,
+        model="none",
+        reason=reason,
+        source=result.source,
+    )
+
+
+def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow]:
+    """The fewest numbers of so many bits that any model needs, plain look-up tables, and a zip."""
+    fewest = max(1, math.ceil(shape.bits / bits))
+    return [
+        PlanRow(
+            id="rote.counting",
+            kind="limit",
+            section="no model",
+            possible=True,
+            model=f"any model of {bits}-bit numbers",
+            parameters=fewest,
+            bits=float(fewest * bits),
+            bytes=math.ceil(fewest * bits / 8),
+            reason=f"the answers carry {shape.bits:.0f} bits: no model of typical answers is smaller, keys left out",
+            source=RESULTS["rote.counting"].source,
+        ),
+        _table("table.fixed", float(fixed_width_bits(shape)), "keys and answers in whole bits, a row per fact"),
+        _table("table.entropy", entropy_bits(shape), "the set of keys and the answers at their entropy"),
+        PlanRow(
+            id="zip",
+            kind="exact",
+            section="no model",
+            possible=True,
+            model="zip of the facts",
+            bits=float(8 * zipped),
+            bytes=zipped,
+            reason="measured; includes the words themselves",
+            source="deflate, strongest setting",
+        ),
+    ]
+
+
+def _table(id: str, bits: float, reason: str) -> PlanRow:
+    return PlanRow(
+        id=id,
+        kind="exact",
+        section="no model",
+        possible=True,
+        model="look-up table",
+        bits=bits,
+        bytes=math.ceil(bits / 8),
+        reason=reason,
+        source="counting",
+    )

@@ -1,0 +1,57 @@
+"""From one's own table to an answer: `rote build TABLE -o m` without another flag, then `rote ask`."""
+
+import json
+
+import pytest
+
+from own_tables import TABLES
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_table_is_built_and_asked_without_a_flag(rote, tmp_path, name):
+    table = TABLES[name]()
+    path = tmp_path / table.file
+    path.write_bytes(table.content)
+    built = rote("build", path, "-o", tmp_path / "m", "--json")
+    assert built.code == 0, built.err
+    assert (built.json["recalled"], built.json["facts"]) == (table.facts, table.facts)
+    for words, answer in table.questions:
+        asked = rote("ask", tmp_path / "m", *words, "--json")
+        assert (asked.code, asked.json["answer"], asked.json["known"]) == (0, answer, True), words
+
+
+def test_keys_from_standard_input_are_answered_a_line_each(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("fruit,colour\napple,red\nplum,blue\ncherry,red\n")
+    assert rote("build", path, "-o", tmp_path / "m").code == 0
+    told = rote("ask", tmp_path / "m", "-", stdin="plum\napple\nquince\n")
+    lines = told.out.splitlines()
+    assert lines[0] == "fruit,answer,margin,known"
+    assert [line.split(",")[1] for line in lines[1:]] == ["blue", "red", ""]
+    assert [line.split(",")[-1] for line in lines[1:]] == ["yes", "yes", "no"]
+    rows = [json.loads(line) for line in rote("ask", tmp_path / "m", "-", "--json", stdin="plum\n").out.splitlines()]
+    assert rows[0]["answer"] == "blue"
+
+
+def test_a_key_that_was_never_stored_is_unknown(rote, tmp_path):
+    assert rote("build", "countries", "-o", tmp_path / "m").code == 0
+    assert rote("ask", tmp_path / "m", "capital", "France").out.startswith("Paris")
+    unknown = rote("ask", tmp_path / "m", "capital", "Atlantis")
+    assert unknown.code == 1
+    assert "unknown" in unknown.out
+    too_few = rote("ask", tmp_path / "m", "capital")
+    assert too_few.code == 2
+    assert "2 parts (relation, country)" in too_few.err
+    # Facts that are not named are those the folder was made from.
+    assert rote("verify", tmp_path / "m").code == 0
+    assert rote("recall", tmp_path / "m", "--expect", "all").code == 0
+
+
+def test_recall_says_what_the_model_answered_instead(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("fruit,colour\napple,red\nplum,blue\ncherry,red\n")
+    assert rote("build", path, "-o", tmp_path / "m").code == 0
+    path.write_text("fruit,colour\napple,red\nplum,red\ncherry,red\n")
+    told = rote("recall", tmp_path / "m", path, "--expect", "all", "--json")
+    assert told.code == 1
+    assert told.json["missed_examples"] == [{"fact": "plum -> red", "said": "blue"}]
