@@ -19,6 +19,7 @@ from rote.cli.demo import demo
 from rote.cli.densest import densest
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.law import law
+from rote.cli.meter import meter
 from rote.cli.methods import methods
 from rote.cli.output import complain
 from rote.cli.papers import papers
@@ -41,7 +42,7 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods)
+    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods, meter)
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 
