@@ -24,6 +24,7 @@ from rote.cli.methods import methods
 from rote.cli.output import complain
 from rote.cli.papers import papers
 from rote.cli.plan import plan
+from rote.cli.probe import probe
 from rote.cli.recall import recall
 from rote.cli.reproduce import reproduce
 from rote.cli.train import train
@@ -42,7 +43,7 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods, meter)
+    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods, probe, meter)
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 

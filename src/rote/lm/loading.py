@@ -56,6 +56,8 @@ def load(
     if files is not None and files.gguf is not None:
         common["gguf_file"] = files.gguf
     config = _read(lambda: package.AutoConfig.from_pretrained(where, **common), model, "configuration", files, download)
+    if config.is_encoder_decoder:
+        raise InputError(f"{model}: is an encoder and a decoder in one; give a causal language model, or an encoder")
     kind = kind_of(config)
     tokenizer = _read(
         lambda: package.AutoTokenizer.from_pretrained(where, **common), model, "tokenizer", files, download

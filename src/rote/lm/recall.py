@@ -193,7 +193,7 @@ def _replies(model: LanguageModel, group: Questions, batch: int, stage: Stage) -
                 )  # fmt: skip
 
 
-def _shared_tokens(prompts: Sequence[Sequence[int]]) -> int:
+def _shared_tokens(prompts: Sequence[tuple[int, ...]]) -> int:
     """How many first tokens all prompts have in common."""
     shortest, longest = min(prompts), max(prompts)
     count = 0

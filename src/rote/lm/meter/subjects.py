@@ -160,7 +160,7 @@ class SpecModule(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         from rote.models.forward import forward
 
-        weights = {name: self.get_parameter(own) for name, own in self._names.items()}
+        weights: dict[str, Tensor] = {name: self.get_parameter(own) for name, own in self._names.items()}
         last = forward(self._spec, weights, ids)
         # Only the last position is read, and only it is counted; nothing is claimed of the others.
         return torch.cat([last.new_zeros(len(ids), ids.shape[1] - 1, last.shape[-1]), last[:, None]], 1)
@@ -185,7 +185,7 @@ def _factory(model: str) -> Subject:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        make = getattr(importlib.import_module(name), function)
+        make: Any = getattr(importlib.import_module(name), function)
     except (ImportError, AttributeError, SyntaxError, ValueError) as error:
         raise InputError(f"{model}: cannot be imported ({error}); write module:function") from None
     if not callable(make):

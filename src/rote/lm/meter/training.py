@@ -75,7 +75,7 @@ def code_length(module: nn.Module, strings: Tensor, shape: StringShape) -> Tenso
     return functional.cross_entropy(logits.flatten(0, 1).float(), strings[:, shape.key :].flatten(), reduction="sum")
 
 
-def _divide(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
+def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """Matrices inside blocks, and the rest: embeddings, unembedding, and what is no matrix."""
     tables = {
         id(weight)
@@ -92,7 +92,7 @@ def _divide(module: nn.Module) -> tuple[list[Tensor], list[Tensor]]:
 
 
 @torch.no_grad()
-def _muon_step(matrices: list[Tensor], momenta: list[Tensor], rate: float) -> None:
+def _muon_step(matrices: list[nn.Parameter], momenta: list[Tensor], rate: float) -> None:
     for matrix, momentum in zip(matrices, momenta, strict=True):
         if matrix.grad is None:
             continue
