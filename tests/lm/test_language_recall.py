@@ -31,7 +31,7 @@ def log_probability(model, prompt: str, answer: str) -> float:
 @pytest.mark.parametrize(("kind", "batch"), [("gpt2", 2), ("gpt2", 64), ("mamba", 64)])
 def test_replies_are_those_of_scoring_every_answer_alone(kind, batch, request, capitals):
     model = load(request.getfixturevalue(kind))
-    task = facts(str(capitals))
+    task = facts(str(capitals), keys="words")
     result = recall(model, task, [PLAIN], batch=batch)
     answers = [task[row].answer for row in range(task.facts)]
     for reply in result.replies:
@@ -48,12 +48,12 @@ def test_replies_are_those_of_scoring_every_answer_alone(kind, batch, request, c
 
 def test_a_table_of_what_a_model_says_is_recalled_whole(gpt2, capitals, tmp_path):
     model = load(gpt2)
-    replies = recall(model, facts(str(capitals)), [PLAIN]).replies
+    replies = recall(model, facts(str(capitals), keys="words"), [PLAIN]).replies
     path = tmp_path / "said.csv"
     countries = ("France", "Italy", "Peru", "Norway", "America")
     lines = [f"{countries[reply.row]},{reply.said}" for reply in replies]
     path.write_text("\n".join(["country,capital", *lines]) + "\n")
-    result = recall(model, facts(str(path)), [PLAIN])
+    result = recall(model, facts(str(path), keys="words"), [PLAIN])
     right = result.tally().right
     assert (right["first_token"], right["whole_answer"]) == (5, 5)
     # Another answer than the greedy one may be likelier as a whole, where it has several tokens.
@@ -63,7 +63,7 @@ def test_a_table_of_what_a_model_says_is_recalled_whole(gpt2, capitals, tmp_path
 
 
 def test_several_templates_give_a_mean_and_a_spread(gpt2, capitals):
-    result = recall(load(gpt2), facts(str(capitals)), [PLAIN, "what country is {country} capital"])
+    result = recall(load(gpt2), facts(str(capitals), keys="words"), [PLAIN, "what country is {country} capital"])
     shares = [result.tally(template).right["choice"] / 5 for template in result.templates]
     mean, spread = result.spread(None, "choice")
     assert mean == pytest.approx(np.mean(shares))
@@ -74,14 +74,14 @@ def test_relations_are_counted_apart(gpt2, tmp_path):
     path = tmp_path / "facts.csv"
     path.write_text("relation,country,answer\ncapital,France,Paris\ncapital,Italy,Rome\nkey,Peru,red\n")
     model = load(gpt2)
-    result = recall(model, facts(str(path)), ["The {relation} of {country} is"])
+    result = recall(model, facts(str(path), keys="words"), ["The {relation} of {country} is"])
     assert [result.tally(relation=name).facts for name in result.relations] == [2, 1]
     assert next(reply for reply in result.replies if reply.relation == "key").chosen == "red"
-    assert recall(model, facts(str(path)), [PLAIN], relation="capital").tally().facts == 2
+    assert recall(model, facts(str(path), keys="words"), [PLAIN], relation="capital").tally().facts == 2
     with pytest.raises(InputError, match="2 relations"):
-        recall(model, facts(str(path)), [PLAIN])
+        recall(model, facts(str(path), keys="words"), [PLAIN])
     with pytest.raises(InputError, match="relations: capital, key"):
-        recall(model, facts(str(path)), [PLAIN], relation="colour")
+        recall(model, facts(str(path), keys="words"), [PLAIN], relation="colour")
 
 
 @pytest.mark.parametrize(
@@ -96,19 +96,19 @@ def test_relations_are_counted_apart(gpt2, tmp_path):
 )
 def test_a_template_that_cannot_be_filled_is_named(gpt2, capitals, template, message):
     with pytest.raises(InputError, match=message):
-        recall(load(gpt2), facts(str(capitals)), [template])
+        recall(load(gpt2), facts(str(capitals), keys="words"), [template])
 
 
 def test_words_that_the_tokenizer_does_not_know_are_named(gpt2, tmp_path):
     path = tmp_path / "facts.csv"
     path.write_text("country,capital\nFrance,Paris\nMali,Bamako\n")
     with pytest.raises(InputError, match=r"(?s)1 prompts hold words.*Mali.*1 answers.*Bamako"):
-        recall(load(gpt2), facts(str(path)), [PLAIN])
+        recall(load(gpt2), facts(str(path), keys="words"), [PLAIN])
 
 
 def test_templates_come_with_countries_and_nothing_else(gpt2, capitals):
     with pytest.raises(InputError, match="templates come with countries"):
-        recall(load(gpt2), facts(str(capitals)))
+        recall(load(gpt2), facts(str(capitals), keys="words"))
     with pytest.raises(InputError, match="cannot encode these facts"):
         recall(load(gpt2), facts("countries"))
 

@@ -43,7 +43,24 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods, probe, meter)
+    (
+        demo,
+        bound,
+        plan,
+        build,
+        train,
+        ask,
+        recall,
+        verify,
+        capacity,
+        densest,
+        reproduce,
+        law,
+        papers,
+        methods,
+        probe,
+        meter,
+    )
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 

@@ -13,7 +13,6 @@ import os
 import platform
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -209,10 +208,7 @@ def meter(
     }  # fmt: skip
     about = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
-    with ExitStack() as stack:
-        ledger = None
-        if folder is not None:
-            ledger = stack.enter_context(Ledger.open(folder, identity, about))
+    with Ledger.open(folder, identity, about) as ledger:
         bench = _Bench(model, sizes or Sizes(), made, shape, ledger, workers, progress)
         peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
         keys = [(PointKey(number, steps, peak), seed) for number in numbers for seed in range(seeds)]
@@ -272,7 +268,7 @@ class _Bench:
         sizes: Sizes,
         made: Subject,
         shape: StringShape,
-        ledger: Ledger | None,
+        ledger: Ledger,
         workers: int | None,
         progress: Progress,
     ) -> None:
@@ -280,8 +276,7 @@ class _Bench:
         self._model, self._sizes, self._shape = model, sizes, shape
         self._ledger, self._progress = ledger, progress
         self._workers = workers or os.cpu_count() or 1
-        rows = ledger.rows() if ledger is not None else []
-        self._known = {(PointKey(**row.cell), row.seed): Point(**row.result) for row in rows}
+        self._known = {(PointKey(**row.cell), row.seed): Point(**row.result) for row in ledger.rows()}
 
     def points(self, what: str, keys: Sequence[tuple[PointKey, int]]) -> list[Point]:
         missing = [key for key in dict.fromkeys(keys) if key not in self._known]
@@ -289,8 +284,7 @@ class _Bench:
             stage.advance(len(keys) - len(missing))
             for key, point in self._train(missing):
                 self._known[key] = point
-                if self._ledger is not None:
-                    self._ledger.record(key[0].cell, key[1], point.summary(), point.seconds)
+                self._ledger.record(key[0].cell, key[1], point.summary(), point.seconds)
                 self.trained += 1
                 stage.advance()
         return [self._known[key] for key in keys]
