@@ -95,3 +95,27 @@ def test_too_short_a_text_is_named(gpt2):
         probe(load(gpt2, attentions=True), "The capital", number=4, tokens=6)
     with pytest.raises(InputError, match="`tokens`: 1 is too few"):
         probe(load(gpt2, attentions=True), TEXT, tokens=1)
+
+
+def test_the_assumptions_inside_a_real_encoder(tmp_path):
+    from real_model import MOLECULES, albert_folder, save_albert
+
+    source = albert_folder()
+    if source is None:
+        pytest.skip("the package rxnmapper is not installed (pip install --no-deps rxnmapper==0.4.3)")
+    generator = torch.Generator().manual_seed(0)
+    order = torch.randint(len(MOLECULES), (400,), generator=generator).tolist()
+    text = ".".join(MOLECULES[place] for place in order)
+    model = load(save_albert(source, tmp_path / "albert"), attentions=True)
+    result = probe(model, text, number=40, tokens=12, subsets=20)
+    assert (result.dim, len(result.layers)) == (256, 13)
+    before, after = result.layers[0], result.layers[1]
+    assert before.query_rank == 1
+    assert not before.holds(12, 256)["mahdavi2024.theorem1"]
+    assert after.query_rank > 12
+    assert before.queries_independent is not None
+    assert before.queries_independent.having == 0
+    assert after.queries_independent is not None
+    assert after.queries_independent.having > 5
+    assert before.general_position is None
+    assert before.tokens.distance > 0

@@ -27,14 +27,17 @@ def read_text(path: Path) -> str:
 
 def passages(model: LanguageModel, text: str, number: int, tokens: int) -> Tensor:
     """The first `number` passages of `tokens` tokens, marks that the tokenizer puts around a text included."""
-    bare = model.tokenizer("a", add_special_tokens=False)["input_ids"]
-    marked = model.tokenizer("a")["input_ids"]
+    words = text.split()
+    sample = " ".join(words[:20])
+    bare = model.tokenizer(sample, add_special_tokens=False)["input_ids"]
+    marked = model.tokenizer(sample)["input_ids"]
+    if not bare:
+        raise InputError(f"`text`: the tokenizer of {model.name} finds no token in {sample[:60]!r}")
     front = next(place for place in range(len(marked)) if marked[place : place + len(bare)] == bare)
     before, after = marked[:front], marked[front + len(bare) :]
     inside = tokens - len(before) - len(after)
     if inside < 2:
         raise InputError(f"`tokens`: {tokens} leave no room for text between the tokenizer's marks; give more")
-    words = " ".join(text.split()).split(" ")
     ids: list[int] = []
     for start in range(0, len(words), 1000):
         if len(ids) >= number * inside:

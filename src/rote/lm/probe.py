@@ -157,9 +157,13 @@ def probe(
     place = 0 if model.kind == "encoder" else -1
     gathered: list[_Gathered] = []
     logits = []
+    # The same tokens at every layer, from all places of a passage.
+    chosen = torch.randperm(number * tokens, generator=torch.Generator().manual_seed(seed))[:SEPARATED_TOKENS]
+    sampled = torch.zeros(number * tokens, dtype=torch.bool)
+    sampled[chosen] = True
     with progress.stage(f"reading {number} passages", number) as stage:
-        for part in ids.split(batch):
-            logits += _gather(model, part, place, gathered, max(1, SEPARATED_TOKENS // number))
+        for part, marked in zip(ids.split(batch), sampled.view(number, tokens).split(batch), strict=True):
+            logits += _gather(model, part, place, gathered, marked)
             stage.advance(len(part))
     with progress.stage("layers", len(gathered)) as stage:
         layers = []
@@ -174,7 +178,7 @@ def probe(
 
 
 @torch.inference_mode()
-def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathered], sampled: int) -> list[Tensor]:
+def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathered], sampled: Tensor) -> list[Tensor]:
     """Read some passages; the next-token logits after each, where the model has such."""
     out = model.module(ids.to(model.device), output_hidden_states=True, output_attentions=True)
     if not out.attentions or out.attentions[0] is None:
@@ -184,8 +188,7 @@ def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathe
     for number, (kept, hidden) in enumerate(zip(gathered, out.hidden_states, strict=True)):
         states = hidden.float().cpu()
         kept.queries.append(states[:, place])
-        stride = max(1, states.shape[1] // sampled)
-        kept.tokens.append(states[:, ::stride].flatten(0, 1))
+        kept.tokens.append(states[sampled])
         full, conditions = full_rank_contexts(states)
         kept.full += full
         kept.conditions.append(conditions)
@@ -206,7 +209,7 @@ def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -
         general_position=independent_share(queries, dim, GENERAL_SUBSETS, seed),
         contexts_full=Share(kept.full, count),
         context_condition=float(conditions.median()),
-        tokens=separation(torch.cat(kept.tokens)[:SEPARATED_TOKENS]),
+        tokens=separation(torch.cat(kept.tokens)),
         queries=separation(queries[:SEPARATED_TOKENS]),
         saturated=sum(kept.saturated) / count if kept.saturated else None,
     )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -190,4 +190,4 @@ def _factory(model: str) -> Subject:
         raise InputError(f"{model}: cannot be imported ({error}); write module:function") from None
     if not callable(make):
         raise InputError(f"{model}: is not a function")
-    return Subject(model, make, {"factory": model})
+    return Subject(model, cast(Callable[[], nn.Module], make), {"factory": model})
