@@ -35,7 +35,7 @@ RATES = (0.025, 0.05, 0.1, 0.2, 0.4)
 SEARCH_STEPS = 0.1
 """Steps of the search for the rate, as a share."""
 LOADS: dict[MeterProtocol, tuple[float, ...]] = {
-    "strings": (2.0, 2.75, 3.1, 3.5),
+    "strings": (2.3, 2.9, 3.4),
     "facts": (1.0, 1.5, 2.0, 2.5),
 }
 """Bits offered per parameter."""
