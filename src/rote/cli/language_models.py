@@ -53,7 +53,7 @@ def counted_as_parameters(counted: ParameterCount) -> str:
 
 def show_language_recall(
     model: Path,
-    facts: str,
+    facts: str | None,
     templates: tuple[str, ...],
     relation: str | None,
     replies: Path | None,
@@ -61,8 +61,8 @@ def show_language_recall(
     loading: LoadingOptions | None,
     reading: ReadingOptions | None,
     as_json: bool,
-) -> None:
-    """Ask a language model, and print what it recalls."""
+) -> bool:
+    """Ask a language model and print what it recalls; whether it says every answer whole."""
     from rote.lm.recall import recall
     from rote.lm.weight_files import is_rote_folder
     from rote.tasks import AssociationTask
@@ -72,6 +72,8 @@ def show_language_recall(
         raise InputError(
             f"{model}: a rote model reads its own tokens, not words; leave `template`, `relation` and `replies` out"
         )
+    if facts is None:
+        raise InputError(f"{model}: a language model was made from no table of facts; name the facts to ask for")
     if replies is not None and replies.suffix != ".csv":
         raise InputError(f"`replies`: {replies} must end in .csv")
     # A prompt is made of whole cells, however a rote model would read them.
@@ -85,8 +87,9 @@ def show_language_recall(
         _write_replies(result, replies)
     if as_json:
         print_json(_document(result))
-        return
-    _show(result, f"{model} on {facts}", replies)
+    else:
+        _show(result, f"{model} on {facts}", replies)
+    return all(reply.whole_answer for reply in result.replies)
 
 
 def _document(result: LanguageRecall) -> dict[str, Any]:
