@@ -51,14 +51,10 @@ GROUPS = {
 }
 """Commands as help shows them; `recall` takes a language model as well."""
 
-for _rank, (_group, _commands) in enumerate(GROUPS.items()):
-    for _command in _commands:
-        app.command(
-            _command,
-            group=Group(_group, sort_key=_rank),
-            sort_key=_commands.index(_command),
-            help_epilogue="",
-        )
+for _rank, (_name, _commands) in enumerate(GROUPS.items()):
+    _group = Group(_name, sort_key=_rank)
+    for _place, _command in enumerate(_commands):
+        app.command(_command, group=_group, sort_key=_place, help_epilogue="")
 
 
 def main(arguments: list[str] | None = None) -> int:
