@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rote.errors import RoteError as RoteError
     from rote.experiments.capacity import capacity as capacity
     from rote.experiments.plan import plan as plan
+    from rote.export.export import export_model as export_model
+    from rote.export.targets.torch_state import from_torch as from_torch
     from rote.folders import read_folder as read_folder
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
@@ -57,6 +59,8 @@ _WHERE = {
     "divergence": "rote.measure.divergence",
     "capacity": "rote.experiments.capacity",
     "softmax_code": "rote.measure.softmax_code",
+    "export_model": "rote.export.export",
+    "from_torch": "rote.export.targets.torch_state",
     "verify": "rote.folders",
     "read_folder": "rote.folders",
     "write_folder": "rote.folders",

@@ -29,7 +29,8 @@ def test_one_paper_shows_its_results_with_kind_and_statement(rote, monkeypatch):
     assert "Memorization Capacity of Multi-Head Attention in Transformers" in shown
     assert RESULTS["mahdavi2024.theorem1"].statement.split(",")[0] in shown
     assert "lower" in shown
-    assert "figures" not in shown
+    assert "mahdavi2024.heads" in shown
+    assert "figures" not in rote("papers", "bietti2023").out
     assert "dana2025.fig1a" in rote("papers", "dana2025").out
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from rote import __version__
 from rote.cli.ask import ask
@@ -17,12 +17,15 @@ from rote.cli.build import build
 from rote.cli.capacity import capacity
 from rote.cli.demo import demo
 from rote.cli.densest import densest
+from rote.cli.export import export
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.law import law
+from rote.cli.meter import meter
 from rote.cli.methods import methods
 from rote.cli.output import complain
 from rote.cli.papers import papers
 from rote.cli.plan import plan
+from rote.cli.probe import probe
 from rote.cli.recall import recall
 from rote.cli.reproduce import reproduce
 from rote.cli.train import train
@@ -40,10 +43,18 @@ app = App(
         "named source (countries, airports, wordnet). Every command takes --json."
     ),
 )
-for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods)
-):
-    app.command(_command, sort_key=_place, help_epilogue="")
+GROUPS = {
+    "Your facts": (demo, plan, build, train, ask, recall, verify, export),
+    "Theory": (bound, methods, papers),
+    "Experiments": (reproduce, capacity, densest, law),
+    "Language models": (probe, meter),
+}
+"""Commands as help shows them; `recall` takes a language model as well."""
+
+for _rank, (_name, _commands) in enumerate(GROUPS.items()):
+    _group = Group(_name, sort_key=_rank)
+    for _place, _command in enumerate(_commands):
+        app.command(_command, group=_group, sort_key=_place, help_epilogue="")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,8 +18,8 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
         A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
     """
     from rote.errors import InputError
-    from rote.experiments.paper_overview import figure_overview, paper_overview
-    from rote.papers import figures_named
+    from rote.experiments.paper_overview import figure_overview, paper_overview, vector_figure_overview
+    from rote.papers import VECTOR_FIGURES, figures_named, vector_figures_named
     from rote.theory import PAPERS
 
     if name is None:
@@ -32,7 +32,10 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
         return
     if "." not in name:
         raise InputError(f"{name}: no such paper; known: {', '.join(sorted(PAPERS))}")
-    figure = figure_overview(figures_named(name)[0])
+    if name.partition(".")[0] in VECTOR_FIGURES:
+        figure = vector_figure_overview(vector_figures_named(name)[0])
+    else:
+        figure = figure_overview(figures_named(name)[0])
     print_json(figure) if as_json else _show_figure(figure)
 
 
@@ -109,4 +112,6 @@ def _show_figure(figure: dict[str, Any]) -> None:
 def _time(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 36_000 else f"{seconds / 3600:.0f} h"

@@ -20,7 +20,7 @@ def reproduce(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    quick: Annotated[bool, Parameter(negative="")] = False,
+    quick: Annotated[bool, Parameter(name=["--quick", "--laptop"], negative="")] = False,
     repeats: int | None = None,
     protocol: Literal["fast", "paper", "best"] = "fast",
     variant: Literal["per-head", "shared"] | None = None,
@@ -32,7 +32,7 @@ def reproduce(
 
     Every trial is kept when it ends: start the same command again after an interruption and it goes on.
 
-    Example: `rote reproduce dana2025.fig1a`
+    Examples: `rote reproduce dana2025.fig1a`, `rote reproduce mahdavi2024 --laptop`
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def reproduce(
     output
         Folder of the run; runs/FIGURE-PROTOCOL when absent. With a paper, a folder that holds its runs.
     quick
-        Fewer cells and repeats; results say so.
+        Fewer cells and repeats, minutes on a laptop; results say so.
     repeats
         Models per cell, seeds 0, 1, ...; the paper's number when absent.
     protocol
@@ -54,8 +54,14 @@ def reproduce(
     engine
         Native where it can, else torch.
     """
+    from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
+
+    if name.partition(".")[0] in VECTOR_FIGURES:
+        from rote.cli.reproduce_vectors import reproduce_vector_figures
+
+        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, as_json)
+
     from rote.experiments.figure_plan import planned_runs
-    from rote.papers import PAPER_FIGURES
     from rote.report.reproduction import reproduce_figure
 
     documents = []

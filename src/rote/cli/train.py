@@ -83,19 +83,28 @@ def train(
         Replace a model folder that exists.
     """
     from rote.folders.destination import check_destination
-    from rote.tasks import require_tokens
+    from rote.tasks import VectorTask, require_tokens
 
     # Before tensors are loaded, which takes seconds: what is wrong with the folder or the facts.
     check_destination(output, force)
-    task = require_tokens(read_facts(facts, reading), "training takes associations or distributions over tokens")
+    table = read_facts(facts, reading)
+    given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if isinstance(table, VectorTask):
+        from rote.cli.train_vectors import train_on_vectors
+
+        train_on_vectors(
+            facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol,
+            changes=changes, force=force, as_json=as_json,
+        )  # fmt: skip
+        return
+    task = require_tokens(table, "training takes associations or distributions over tokens")
 
     from rote.experiments.best_of_seeds import train_best, trainable_spec
 
     spec = trainable_spec(
         task, dim=dim, heads=heads, head_dim=head_dim, layers=layers, width=width, variant=variant
     )  # fmt: skip
-    given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
-    changes = {name: value for name, value in given.items() if value is not None}
     trained = train_best(
         task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=bars(), **changes
     )  # fmt: skip

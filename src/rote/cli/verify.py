@@ -27,17 +27,23 @@ def verify(
     Parameters
     ----------
     model
-        A model folder.
+        A model folder, or a folder that `rote export` wrote: then every fact is asked through that tool again.
     facts
         A file, a generator or a named source; what the model was made from when absent.
     """
+    from rote.folders.layout import is_export, source_of
+
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
-    named, task = facts_of(model, facts, reading)
+    named, task = facts_of(source_of(model), facts, reading)
+    if is_export(model):
+        from rote.export import verify_export
 
-    from rote.folders import read_folder
-    from rote.folders import verify as verify_folder
+        verdict = verify_export(model, task, bars())
+    else:
+        from rote.folders import read_folder
+        from rote.folders import verify as verify_folder
 
-    verdict = verify_folder(read_folder(model), task, bars())
+        verdict = verify_folder(read_folder(model), task, bars())
     missed = [task.fact_in_words(row) or row for row in verdict.missed.tolist()]
     if as_json:
         print_json(

@@ -7,8 +7,11 @@ from typing import Any
 from rote.constructions import CONSTRUCTIONS
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan
-from rote.papers import PAPER_FIGURES
+from rote.experiments.vector_cost import vector_cost
+from rote.experiments.vector_plan import VectorPlan
+from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
 from rote.papers.paper import Figure
+from rote.papers.vector_figures import VectorFigure
 from rote.theory import PAPERS, RESULTS
 
 RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", False)}
@@ -35,7 +38,10 @@ def paper_overview(id: str) -> dict[str, Any]:
             for construction in sorted(CONSTRUCTIONS.values(), key=lambda construction: construction.id)
             if construction.paper == id
         ],
-        "figures": [figure_overview(figure) for figure in figures],
+        "figures": [
+            *(figure_overview(figure) for figure in figures),
+            *(vector_figure_overview(figure) for figure in VECTOR_FIGURES.get(id, ())),
+        ],
     }
 
 
@@ -53,6 +59,28 @@ def figure_overview(figure: Figure) -> dict[str, Any]:
         "repeats": figure.experiment.repeats,
         "published_values": sum(cell.published is not None for cell in figure.experiment.cells),
         "note": figure.experiment.note,
+        "estimated_costs": costs,
+        "claims": [
+            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
+        ],
+    }
+
+
+def vector_figure_overview(figure: VectorFigure) -> dict[str, Any]:
+    """A figure about vector tasks as one document, by the same names."""
+    whole = VectorPlan.of(figure)
+    costs = {}
+    for run, (protocol, quick) in RUNS.items():
+        trials, seconds = vector_cost(VectorPlan.of(figure, protocol=protocol, quick=quick))
+        costs[run] = {"trials": trials, "processor_seconds": seconds}
+    return {
+        "figure": figure.id,
+        "title": figure.title,
+        "run": whole.run,
+        "cells": len(whole.cells),
+        "repeats": figure.repeats,
+        "published_values": 0,
+        "note": figure.note,
         "estimated_costs": costs,
         "claims": [
             {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims

@@ -96,16 +96,16 @@ def _write_aside(
         stored = None if model.reader is None else model.reader.stored
         if stored is not None:
             config["stored_keys"] = stored.sizes.model_dump(mode="json")
-        _write_json(aside / CONFIG, config)
+        write_json(aside / CONFIG, config)
         _write_bytes(aside / WEIGHTS, safetensors.torch.save(_tensors(model)))
         if stored is not None:
             _write_bytes(aside / KEYS, safetensors.numpy.save(stored.data))
         if model.vocabulary is not None:
-            _write_json(aside / VOCABULARY, list(model.vocabulary.tokens))
+            write_json(aside / VOCABULARY, list(model.vocabulary.tokens))
         if certificate is not None:
-            _write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
+            write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
         aside.chmod(0o755)
-        _swap_in(aside, path)
+        swap_in(aside, path)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -178,7 +178,7 @@ def _certificate(path: Path) -> Certificate | None:
         raise problems(f"{path}: not as rote writes it", wrong) from None
 
 
-def _write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: Any) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=True) + "\n"
     _write_bytes(path, text.encode("utf-8"))
 
@@ -190,7 +190,7 @@ def _write_bytes(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _swap_in(aside: Path, path: Path) -> None:
+def swap_in(aside: Path, path: Path) -> None:
     """Rename `aside` to `path`; what was there before is gone only once the new folder stands."""
     if not path.exists():
         aside.rename(path)

@@ -20,8 +20,21 @@ CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE, KEYS = (
     "keys.safetensors",
 )
 
+MANIFEST, SOURCE = "export.json", "source"
+"""In a folder that was exported: what it is, and the model folder that it was made from."""
+
 LARGEST_JSON = 2**30
 """Bytes beyond which a JSON file is none of rote's: a vocabulary of a million long words takes a tenth of it."""
+
+
+def is_export(path: Path) -> bool:
+    """Whether a folder is in another tool's format, written by an export."""
+    return (path / MANIFEST).is_file()
+
+
+def source_of(path: Path) -> Path:
+    """The model folder behind a path: the folder itself, or what an exported folder was made from."""
+    return path / SOURCE if is_export(path) else path
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def verify(folder: Folder, task: Task, progress: Progress = SILENT) -> Verificat
     findings = _examine_known(folder, task, progress)
     stated, found = folder.certificate.model_dump(), findings.certificate.model_dump()
     checks = [
-        Check(name, stated[name], found[name], _same(stated[name], found[name])) for name in found if name not in CLAIMS
+        Check(name, stated[name], found[name], same(stated[name], found[name])) for name in found if name not in CLAIMS
     ]
     formula = folder.model.spec.parameters()
     checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
@@ -87,7 +87,7 @@ def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examinatio
     return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))
 
 
-def _same(stated: object, found: object) -> bool:
+def same(stated: object, found: object) -> bool:
     if isinstance(stated, float) and isinstance(found, float):
         return bool(np.isclose(stated, found, rtol=TOLERANCE, atol=1e-12, equal_nan=True))
     return stated == found

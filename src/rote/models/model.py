@@ -17,6 +17,7 @@ from torch import Tensor
 from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask
 from rote.models.forward import forward
+from rote.models.module import RoteModule
 from rote.models.spec import Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
@@ -77,6 +78,10 @@ class Model:
             name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in self.weights.items()
         }
         return replace(self, weights=cast)
+
+    def to_torch(self) -> RoteModule:
+        """The model as a `torch.nn.Module` with a copy of the weights; `rote.from_torch` is the way back."""
+        return RoteModule(self.spec, self.weights, self.vocabulary)
 
     @torch.no_grad()
     def logits(self, inputs: Any) -> Tensor:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from rote.errors import InputError
 from rote.papers.dana2025 import DANA2025
+from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.paper import Figure, PaperFigures
+from rote.papers.vector_figures import VectorFigure
 
 PAPER_FIGURES: dict[str, PaperFigures] = {paper.paper: paper for paper in (DANA2025,)}
+VECTOR_FIGURES: dict[str, tuple[VectorFigure, ...]] = {"mahdavi2024": MAHDAVI2024}
+"""Figures about vector tasks, by paper."""
 
 
 def figures_named(name: str) -> list[Figure]:
@@ -16,6 +20,21 @@ def figures_named(name: str) -> list[Figure]:
         return list(paper.figures)
     named = [] if paper is None else [figure for figure in paper.figures if figure.id == name]
     if not named:
-        known = [figure.id for paper in PAPER_FIGURES.values() for figure in paper.figures]
-        raise InputError(f"{name}: no such paper or figure; known: {', '.join([*PAPER_FIGURES, *known])}")
+        raise _unknown(name)
     return named
+
+
+def vector_figures_named(name: str) -> list[VectorFigure]:
+    """The figures about vector tasks that a paper's id (`mahdavi2024`) or a figure's (`mahdavi2024.heads`) names."""
+    figures = VECTOR_FIGURES.get(name.partition(".")[0], ())
+    named = [figure for figure in figures if "." not in name or figure.id == name]
+    if not named:
+        raise _unknown(name)
+    return named
+
+
+def _unknown(name: str) -> InputError:
+    tokens = [figure.id for paper in PAPER_FIGURES.values() for figure in paper.figures]
+    vectors = [figure.id for figures in VECTOR_FIGURES.values() for figure in figures]
+    known = [*PAPER_FIGURES, *VECTOR_FIGURES, *tokens, *vectors]
+    return InputError(f"{name}: no such paper or figure; known: {', '.join(known)}")

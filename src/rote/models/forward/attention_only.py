@@ -31,7 +31,8 @@ def residual(
     after: After | None = None,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream at the last position, before the unembedding."""
-    if spec.layers == 1 and len(contexts) > 1:
+    # Tables depend on the contexts at hand, which a traced graph must not.
+    if spec.layers == 1 and not torch.compiler.is_exporting() and len(contexts) > 1:
         parts = split_by_run(leading_runs(contexts)[1], contexts.shape[1])
         if len(parts) > 1:
             stream = weights["tokens"].new_empty(len(contexts), spec.dim)
@@ -50,7 +51,7 @@ def _alike(
     run: int = 0,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream of contexts whose first `run` tokens are the same, from tables where that pays."""
-    if spec.layers == 1 and table_pays(contexts, run):
+    if spec.layers == 1 and not torch.compiler.is_exporting() and table_pays(contexts, run):
         stream = _one_layer_from_tables(spec, weights, contexts, run)
         return stream if after is None else after(0, stream)
     stream = weights["tokens"][contexts]
@@ -116,7 +117,9 @@ def heads_output(
 ) -> Float[Tensor, "batch position dim"]:
     """sum_h W_O^h W_V^h A^h for the last position, or for every position with a causal mask."""
     queries = x[:, -1:] if last_only else x
-    together = heads_at_once(queries.shape[1] * x.shape[0] * x.shape[1], queries.numel())
+    together = len(part["query"])
+    if not torch.compiler.is_exporting():
+        together = heads_at_once(queries.shape[1] * x.shape[0] * x.shape[1], queries.numel())
     mixed = torch.zeros_like(queries)
     for slab in zip(*(tensor.split(together) for tensor in part.values()), strict=True):
         some = dict(zip(part, slab, strict=True))

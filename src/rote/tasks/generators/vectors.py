@@ -1,10 +1,13 @@
-"""Random vector sequences: normal contexts (one shared by all examples, or a fresh one each) and normal queries.
+"""Random vector sequences: contexts (one shared by all examples, or a fresh one each) and queries, normal or uniform.
 
 The setting of Mahdavi, Liao and Thrampoulidis 2024: with contexts of n < d normal vectors, their Assumptions 1 and 2
-(queries of Kruskal rank n, contexts of rank n) hold almost surely.
+(queries of Kruskal rank n, contexts of rank n) hold almost surely. Their experiments draw every number uniformly from
+[0, 1), targets too: `distribution=uniform`.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -31,7 +34,9 @@ class VectorOptions(BaseModel):
     classes: int | None = Field(None, ge=1, le=2**24)
     """Labels drawn uniformly among this many."""
     targets: int | None = Field(None, ge=1, le=2**20)
-    """Normal targets of this length."""
+    """Targets of this length."""
+    distribution: Literal["normal", "uniform"] = "normal"
+    """Of contexts, queries and targets: standard normal, or uniform in [0, 1)."""
     seed: int = Field(0, ge=0)
 
 
@@ -43,12 +48,13 @@ def random_vectors(
     shared: bool = False,
     classes: int | None = None,
     targets: int | None = None,
+    distribution: Literal["normal", "uniform"] = "normal",
     seed: int = 0,
 ) -> VectorTask:
     """Random sequences of `context` vectors in `dim` dimensions; give either `classes` or `targets`."""
     given = {
         "examples": examples, "context": context, "dim": dim, "shared": shared, "classes": classes,
-        "targets": targets, "seed": seed,
+        "targets": targets, "distribution": distribution, "seed": seed,
     }  # fmt: skip
     options = checked(VectorOptions, given, "random vectors")
     return vectors_from(options, Origin(source=written("random", options, kind="vectors")))
@@ -64,10 +70,11 @@ def vectors_from(options: VectorOptions, origin: Origin) -> VectorTask:
     if numbers + options.examples * (options.targets or 0) > MOST_NUMBERS:
         raise InputError(f"{origin.source}: {numbers:.3g} numbers are too many to hold; lower examples, context or dim")
     rng = np.random.default_rng(options.seed)
-    contexts = rng.standard_normal((sequences, options.context, options.dim))
-    queries = rng.standard_normal((options.examples, options.dim))
+    draw = rng.standard_normal if options.distribution == "normal" else rng.random
+    contexts = draw((sequences, options.context, options.dim))
+    queries = draw((options.examples, options.dim))
     if options.classes is not None:
         labels = rng.integers(options.classes, size=options.examples, dtype=np.int32)
         return VectorTask(contexts, queries, labels=labels, origin=origin)
-    targets = rng.standard_normal((options.examples, options.targets or 1))
+    targets = draw((options.examples, options.targets or 1))
     return VectorTask(contexts, queries, targets=targets, origin=origin)

@@ -1,0 +1,140 @@
+"""`rote meter`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from rote.cli.language_models import counted_as_parameters
+from rote.cli.options import bars
+from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from rote.experiments.meter import Reading
+
+
+def meter(
+    model: str,
+    /,
+    *,
+    dim: int = 16,
+    layers: int = 1,
+    heads: int = 2,
+    mlp: float | None = None,
+    tied: bool = True,
+    protocol: Literal["strings", "facts"] = "strings",
+    vocab: int = 64,
+    key: int = 2,
+    load: Annotated[tuple[float, ...] | None, Parameter(negative="")] = None,
+    steps: int = 3000,
+    seeds: int = 2,
+    rate: float | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    figure: Path | None = None,
+    workers: int | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """How many bits per parameter an architecture can be made to hold.
+
+    Fresh models memorize random strings, of more and more bits, until no more is held; the code length under the model
+    says how much is. Strings that were never seen must earn nothing. Every point is kept when it ends: start the same
+    command again after an interruption and it goes on.
+
+    Example: `rote meter llama`
+
+    Parameters
+    ----------
+    model
+        gpt2, llama or mamba with the sizes below; a configuration file (.json), rote's or Hugging Face's; or
+        module:function, a Python function that makes a causal torch module.
+    dim
+        Model dimension of gpt2, llama and mamba.
+    layers
+        Their blocks.
+    heads
+        Their attention heads.
+    mlp
+        Width of their MLP as a multiple of dim; 4 for gpt2, 3 for llama, 2 (the expansion) for mamba when absent.
+    tied
+        Whether the unembedding is the token embedding.
+    protocol
+        strings: random strings, by code length; facts: look-up facts, and only models that recall all of them count.
+    vocab
+        Tokens that strings are made of.
+    key
+        Tokens that make each string its own; given to the model, not counted.
+    load
+        Bits offered per parameter; may be repeated.
+    steps
+        Steps of training; half and a quarter of them are tried as well.
+    seeds
+        Models per load.
+    rate
+        Peak learning rate; searched for when absent.
+    output
+        Folder of the run; runs/meter-MODEL-PROTOCOL-DIMxLAYERS when absent.
+    figure
+        Also draw bits held against bits offered, as this PNG or SVG file.
+    workers
+        Models trained at once; one per core when absent. Results do not depend on it.
+    """
+    from rote.errors import InputError
+    from rote.experiments.meter import meter as measure
+    from rote.lm.meter.subjects import Sizes
+    from rote.report.density_figure import FORMATS
+    from rote.report.meter_figure import meter_figure
+
+    if figure is not None and figure.suffix not in FORMATS:
+        raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
+    named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
+    folder = output or Path("runs") / f"meter-{named}-{protocol}-{dim}x{layers}"
+    try:
+        reading = measure(
+            model, Sizes(dim, layers, heads, mlp, tied), protocol=protocol, vocab=vocab, key=key, loads=load,
+            steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, progress=bars(),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        return complain(f"interrupted; points that ended are kept in {folder}, the same command goes on", 130)
+    drawn = None if figure is None else str(meter_figure(reading, figure))
+    if as_json:
+        print_json({**reading.summary(), "run": str(folder), "figure": drawn})
+    else:
+        _show(reading, folder, drawn)
+    return 0 if reading.check_holds else complain("strings that were never seen earn bits: the count is wrong", 1)
+
+
+def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
+    total = reading.parameters.total
+    print_table(
+        f"{reading.name}: bits per parameter, {reading.points[0].steps:,} steps at rate {reading.rate:g}",
+        ["strings", "offered", "held", "seeds", "tokens recalled", "fresh strings", "CPU s"],
+        [
+            [
+                size, f"{points[0].offered / total:.3f}", f"{reading.mean(size):.3f}",
+                " ".join(f"{point.held / total:.3f}" for point in points),
+                " ".join(f"{point.recalled / point.tokens:.2%}" for point in points),
+                " ".join(f"{point.fresh_gain:+.4f}" for point in points), round(sum(p.seconds for p in points)),
+            ]
+            for size in reading.sizes
+            for points in (reading.at(size),)
+        ],
+    )  # fmt: skip
+    value = reading.bits_per_parameter
+    if value is None:
+        print("  no size was recalled whole by every seed; offer less with --load, or give more --steps")
+    else:
+        print_pairs(
+            "reading",
+            {
+                "bits per parameter": f"{value:.3f} +- {reading.half_width:.3f} (95 %, between seeds)",
+                "without embeddings": f"{reading.without_embeddings:.3f}",
+                "counted as parameters": counted_as_parameters(reading.parameters),
+                "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
+                "endless steps": f"{reading.extrapolated:.3f}",
+                "converged": "yes" if reading.converged else f"no, twice the steps added {reading.gain_of_twice:.1%}",
+                "fresh strings": "earn nothing" if reading.check_holds else "EARN BITS",
+            },
+        )
+    print(f"  {reading.trained} points trained now; they are in {folder}" + (f", figure {drawn}" if drawn else ""))

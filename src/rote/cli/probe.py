@@ -1,0 +1,118 @@
+"""`rote probe`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rote.cli.language_models import LoadingOptions, counted_as_parameters, load_language_model
+from rote.cli.options import bars
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from rote.lm.geometry import Share
+    from rote.lm.probe import Probe
+
+
+def probe(
+    model: Path,
+    /,
+    *,
+    text: Path | None = None,
+    passages: int | None = None,
+    tokens: int = 32,
+    subsets: int = 200,
+    batch: int = 16,
+    seed: int = 0,
+    figure: Path | None = None,
+    loading: LoadingOptions | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do the theorems' assumptions hold inside this language model, layer by layer?
+
+    Passages of text are read; per layer, the rank and the Kruskal rank of the queries, the rank of the contexts, the
+    separation of tokens and the saturation of attention are measured, beside the theorem that asks for each.
+
+    Example: `rote probe model --tokens 16`
+
+    Parameters
+    ----------
+    model
+        A Hugging Face folder, a GGUF file, or a name in the local cache.
+    text
+        Text to read; the topics of Python's language reference when absent.
+    passages
+        How many passages; a tenth more than the model has dimensions when absent.
+    tokens
+        Tokens of a passage, the papers' n.
+    subsets
+        Random subsets of n queries that are tried for the Kruskal rank.
+    batch
+        Passages read at once.
+    seed
+        Same seed, same subsets.
+    figure
+        Also draw the layers, as this PNG or SVG file.
+    """
+    from rote.errors import InputError
+    from rote.lm.passages import read_text, standard_text
+    from rote.lm.probe import probe as measure
+    from rote.lm.weight_files import is_rote_folder
+    from rote.report.density_figure import FORMATS
+    from rote.report.probe_figure import probe_figure
+
+    if figure is not None and figure.suffix not in FORMATS:
+        raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
+    if is_rote_folder(model):
+        raise InputError(
+            f"{model}: a rote model reads its own tokens, not text; its conditions are shown by rote bound"
+        )
+    words = standard_text() if text is None else read_text(text)
+    result = measure(
+        load_language_model(model, loading, attentions=True), words, number=passages, tokens=tokens, subsets=subsets,
+        batch=batch, seed=seed, progress=bars(),
+    )  # fmt: skip
+    drawn = None if figure is None else str(probe_figure(result, figure))
+    if as_json:
+        print_json({**result.summary(), "figure": drawn})
+        return
+    _show(result, drawn)
+
+
+def _show(probed: Probe, drawn: str | None) -> None:
+    print_table(
+        f"{probed.model}: {probed.passages} passages of {probed.tokens} tokens, d = {probed.dim}, the query is the "
+        f"{probed.query} token",
+        [
+            "layer", "query rank", f"{probed.tokens} independent", f"{probed.dim} independent",
+            f"contexts of rank {probed.tokens}", "condition", "r", "delta", "saturated", "assumptions that hold",
+        ],
+        [
+            [
+                layer.number, layer.query_rank, _share(layer.queries_independent), _share(layer.general_position),
+                _share(layer.contexts_full), layer.context_condition, layer.tokens.radius, layer.tokens.distance,
+                None if layer.saturated is None else f"{layer.saturated:.1%}",
+                ", ".join(name for name, holds in layer.holds(probed.tokens, probed.dim).items() if holds) or "none",
+            ]
+            for layer in probed.layers
+        ],
+    )  # fmt: skip
+    pairs = {"parameters": counted_as_parameters(probed.parameters)}
+    if probed.look_up is not None:
+        found = probed.look_up
+        pairs |= {
+            "entropy of the next token": f"{found.entropy_bits:.2f} bits, the likeliest has {found.likeliest:.1%}",
+            "dana2025.theorem2": f"needs dim >= {found.dim_needed}, so it says nothing here; its expectation without "
+            f"the factor is {found.expectation:.3g} nats"
+            if found.bound is None
+            else f"divergence at most {found.bound:.3g} nats",
+        }
+    print_pairs("the whole model", {**pairs, **({"figure": drawn} if drawn else {})})
+
+
+def _share(share: Share | None) -> str:
+    """A share with its interval, or why there is none."""
+    if share is None:
+        return "too few"
+    low, high = share.interval
+    return f"{share.value:.3g} ({low:.3g}-{high:.3g})"

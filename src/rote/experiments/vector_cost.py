@@ -1,0 +1,62 @@
+"""What a figure about vector tasks costs, before it is run: rough processor time.
+
+A step takes a fixed time, one for each head's matrices (folding and Muon's orthogonalisation), and one for each number
+that an example makes a head compute. Variable projection adds the normal equations of the readout. The constants were
+fitted to the trials behind docs/mahdavi2024.md, on a core that was shared; expect a factor of two either way.
+"""
+
+from __future__ import annotations
+
+from rote.experiments.vector_capacity import FREE_PER_LABEL, FREE_PER_TARGET, free_numbers
+from rote.experiments.vector_plan import VectorPlan
+from rote.experiments.vector_search import rung_of, size
+from rote.experiments.vector_trial import VectorTrial
+from rote.papers.vector_figures import CapacityFigure, VectorSetting
+from rote.training.query_attention.protocol import VectorProtocol, protocol_for
+
+PER_STEP = 2.6e-3
+PER_HEAD = 6.5e-4
+PER_HEAD_ADAM = 1.0e-4
+"""Where no matrix is made orthogonal."""
+PER_WEIGHT = 1.3e-8
+"""For each attention weight of a shared context: a column of 65 products, softmax, and the same backward."""
+PER_CONTEXT_PRODUCT = 1.3e-10
+"""For each product of a head with a vector of a fresh context."""
+PER_GRAM_PRODUCT = 5.0e-11
+TRIES = 7
+"""Of a search, about, at two thresholds ten."""
+
+
+def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtocol) -> float:
+    """Processor time of one trial that takes all its steps."""
+    batch = min(protocol.batch or examples, examples)
+    heads = setting.heads * (PER_HEAD if protocol.optimizer == "muon" else PER_HEAD_ADAM)
+    if setting.shared:
+        each = setting.heads * setting.context * PER_WEIGHT
+        width = setting.heads * setting.context
+    else:
+        each = setting.heads * setting.dim * (6 * setting.context + 2 * setting.dim) * PER_CONTEXT_PRODUCT
+        width = setting.heads * setting.dim
+    if protocol.method == "projection":
+        each = 1.6 * each + width**2 * PER_GRAM_PRODUCT
+    return protocol.steps * (PER_STEP + heads + batch * each)
+
+
+def vector_cost(plan: VectorPlan) -> tuple[int, float]:
+    """Trials and estimated processor seconds of a plan; searches are guessed at."""
+    if isinstance(plan.figure, CapacityFigure):
+        trials, seconds = 0, 0.0
+        for setting, _ in plan.cells:
+            examples = expected_capacity(setting)
+            tries = TRIES if setting.classes is None else TRIES + 3
+            protocol = protocol_for(plan.protocol, examples, None if setting.classes else 1)
+            trials += tries * plan.repeats
+            seconds += tries * plan.repeats * trial_seconds(setting, examples, protocol)
+        return trials, seconds
+    planned: list[VectorTrial] = plan.trials()
+    return len(planned), sum(trial_seconds(trial.setting, trial.examples, trial.protocol) for trial in planned)
+
+
+def expected_capacity(setting: VectorSetting) -> int:
+    """Where a search starts."""
+    return size(rung_of((FREE_PER_LABEL if setting.classes else FREE_PER_TARGET) * free_numbers(setting)))

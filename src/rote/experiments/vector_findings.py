@@ -1,0 +1,181 @@
+"""What the trials of a figure about vector tasks say: points by series, laws, and the verdict on each claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rote.errors import InputError
+from rote.experiments.vector_capacity import capacity_of, thresholds
+from rote.experiments.vector_plan import VectorPlan
+from rote.experiments.vector_runs import Results
+from rote.measure.laws import LawFit, Points, fit_law
+from rote.papers.paper import Claim
+from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorSetting
+
+
+@dataclass(frozen=True)
+class VectorPoint:
+    """One x of a series: a value a seed."""
+
+    x: float
+    values: tuple[float, ...]
+    """Examples memorized, accuracy, error, or share of saturated heads."""
+    setting: VectorSetting
+    seconds: float
+    """Processor time of its trials."""
+    overlaps: tuple[float, ...] = ()
+    """Of pairs of heads, where saturation was measured."""
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values))
+
+
+@dataclass(frozen=True)
+class VectorSeries:
+    name: str
+    points: tuple[VectorPoint, ...]
+
+    @cached_property
+    def power(self) -> LawFit | None:
+        """a + b x^e, where there are four points or more."""
+        return self.fit("power")
+
+    def fit(self, law: str) -> LawFit | None:
+        try:
+            return fit_law(Points.of({point.x: point.values for point in self.points}), law)
+        except InputError:  # too few points for this form; claims that need it are undecided
+            return None
+
+
+@dataclass(frozen=True)
+class VectorFindings:
+    """All that was measured for one figure."""
+
+    plan: VectorPlan
+    series: tuple[VectorSeries, ...]
+    missing: int
+    """Points that have not been run to their end."""
+
+    @property
+    def x_label(self) -> str:
+        figure = self.plan.figure
+        return "training steps" if isinstance(figure, SaturationFigure) else SIZE_LABELS[figure.size]
+
+    @property
+    def y_label(self) -> str:
+        figure = self.plan.figure
+        if isinstance(figure, CapacityFigure):
+            return "examples memorized"
+        if isinstance(figure, SaturationFigure):
+            return "share of saturated heads"
+        return "accuracy" if figure.cells[0][0].classes else "mean squared error"
+
+    @cached_property
+    def verdicts(self) -> list[tuple[Claim, Any]]:
+        """Each claim with its verdict."""
+        from rote.experiments.vector_verdicts import decide_on_vectors
+
+        return [(claim, decide_on_vectors(claim.rule, self)) for claim in self.plan.figure.claims]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "figure": self.plan.figure.id,
+            "title": self.plan.figure.title,
+            "protocol": self.plan.protocol,
+            "quick": self.plan.quick,
+            "repeats": self.plan.repeats,
+            "missing": self.missing,
+            "x": self.x_label,
+            "y": self.y_label,
+            "points": [
+                {
+                    "series": series.name,
+                    "x": point.x,
+                    "values": list(point.values),
+                    "promised": point.setting.promised,
+                    "rank": point.setting.rank,
+                    "seconds": point.seconds,
+                    **({"mean_overlap": float(np.mean(point.overlaps))} if point.overlaps else {}),
+                }
+                for series in self.series
+                for point in series.points
+            ],
+            "fits": [
+                {"series": series.name, **fit.summary()}
+                for series in self.series
+                for fit in (series.fit("linear"), series.power)
+                if fit is not None
+            ],
+            "claims": [
+                {
+                    "id": claim.id,
+                    "statement": claim.statement,
+                    "rule": claim.rule.in_words,
+                    "verdict": verdict.outcome,
+                    "why": verdict.why,
+                    "numbers": verdict.numbers,
+                }
+                for claim, verdict in self.verdicts
+            ],
+        }
+
+
+def vector_findings(plan: VectorPlan, results: Results) -> VectorFindings:
+    """Arrange what has ended; points without a single seed are counted as missing."""
+    rows = _capacities(plan, results) if isinstance(plan.figure, CapacityFigure) else _asked(plan, results)
+    by_series: dict[str, list[VectorPoint]] = {}
+    for name, point in rows:
+        if point.values:
+            by_series.setdefault(name, []).append(point)
+    series = tuple(
+        VectorSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
+    )
+    return VectorFindings(plan, series, sum(len(point.values) < plan.repeats for _, point in rows))
+
+
+def _capacities(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoint]]:
+    rows = []
+    size = plan.figure.size if isinstance(plan.figure, CapacityFigure) else "heads"
+    for setting, _ in plan.cells:
+        for threshold in thresholds(setting):
+            ended = [
+                capacity
+                for seed in range(plan.repeats)
+                if (capacity := capacity_of(setting, threshold, plan.protocol, seed, results)) is not None
+            ]
+            values = tuple(float(capacity.recalled) for capacity in ended)
+            seconds = sum(capacity.seconds for capacity in ended)
+            name = f"{setting.in_words}, {threshold.in_words}"
+            rows.append((name, VectorPoint(getattr(setting, size), values, setting, seconds)))
+    return rows
+
+
+def _asked(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoint]]:
+    figure = plan.figure
+    groups: dict[tuple[str, float], list[tuple[VectorSetting, dict[str, Any] | None]]] = {}
+    for trial in plan.trials():
+        if isinstance(figure, SaturationFigure):
+            key = (f"H = {trial.setting.heads}, T = {trial.examples}", float(trial.protocol.steps))
+        else:
+            key = (f"T = {trial.examples:,}", float(getattr(trial.setting, figure.size)))
+        groups.setdefault(key, []).append((trial.setting, results.get(trial.key)))
+    rows = []
+    for (name, x), members in groups.items():
+        ended = [result for _, result in members if result is not None and result["diverged_at"] is None]
+        values = tuple(_value(plan, result) for result in ended)
+        overlaps = tuple(pair for result in ended for pair in result.get("heads", {}).get("overlaps", ()))
+        seconds = sum(result["seconds"] for result in ended)
+        rows.append((name, VectorPoint(x, values, members[0][0], seconds, overlaps)))
+    return rows
+
+
+def _value(plan: VectorPlan, result: dict[str, Any]) -> float:
+    if isinstance(plan.figure, SaturationFigure):
+        return float(np.mean(result["heads"]["by_head"]))
+    return result["mean_square"] if result["accuracy"] is None else result["accuracy"]

@@ -1,0 +1,74 @@
+"""A trial on a vector task: a setting, a number of examples, a protocol and a seed; and what it records.
+
+Seed s draws its examples and its initial weights from s alone, so that a trial gives the same result wherever it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rote.experiments.ledger import TrialKey
+from rote.papers.vector_figures import Threshold, VectorSetting
+from rote.tasks import VectorTask
+from rote.tasks.generators import random_vectors
+from rote.training.query_attention import VectorProtocol, VectorTrained, train_vectors
+
+
+@dataclass(frozen=True)
+class VectorTrial:
+    """A model to train on so many examples. Trials of equal content are one trial."""
+
+    setting: VectorSetting
+    examples: int
+    protocol: VectorProtocol
+    seed: int
+    heads_measured: bool = False
+    """Whether the ledger keeps how the heads share the examples (see `vector_saturation`)."""
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """Everything but the seed, as the ledger keeps it."""
+        return {
+            "spec": self.setting.spec.to_config(),
+            "shared": self.setting.shared,
+            "labels": self.setting.classes is not None,
+            "examples": self.examples,
+            "protocol": self.protocol.model_dump(mode="json"),
+            **({"heads_measured": True} if self.heads_measured else {}),
+        }
+
+    @property
+    def key(self) -> TrialKey:
+        """The trial's name in the ledger."""
+        return TrialKey.of(self.cell, self.seed)
+
+    def task(self) -> VectorTask:
+        """Vectors uniform in [0, 1)^d as in the published experiments, labels or a uniform target."""
+        setting = self.setting
+        return random_vectors(
+            self.examples, setting.context, setting.dim, shared=setting.shared, classes=setting.classes,
+            targets=None if setting.classes else 1, distribution="uniform", seed=self.seed,
+        )  # fmt: skip
+
+    def run(self) -> dict[str, Any]:
+        """Train, measure on every example, and give what is recorded."""
+        from rote.experiments.vector_saturation import head_shares
+
+        task = self.task()
+        trained = train_vectors(task, self.setting.spec, self.seed, self.protocol)
+        heads = {"heads": head_shares(trained.model, task)} if self.heads_measured and not trained.diverged else {}
+        return {**_recorded(trained), **heads}
+
+
+def memorized(result: dict[str, Any], threshold: Threshold) -> bool:
+    """Whether a trial met a threshold; one that diverged did not."""
+    if threshold.accuracy is not None:
+        return result["accuracy"] is not None and result["accuracy"] >= threshold.accuracy
+    return result["mean_square"] is not None and result["mean_square"] < (threshold.mean_square or 0.0)
+
+
+def _recorded(trained: VectorTrained) -> dict[str, Any]:
+    step = max(1, len(trained.curve) // 25)
+    curve = [[int(at), float(f"{loss:.5g}")] for at, loss in trained.curve[::step].tolist()]
+    return {**trained.summary(), "curve": curve}

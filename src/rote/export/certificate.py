@@ -1,0 +1,176 @@
+"""Certificates for a runtime: every fact asked through the library that will run the exported files.
+
+As with a model's own certificate this is a claim, which `rote.export.verify` makes again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict
+
+from rote.export.runtime import BATCH, Runtime
+from rote.export.subject import Subject
+from rote.measure.fingerprint import weights_fingerprint
+from rote.progress import SILENT, Progress
+
+
+class Condition(BaseModel):
+    """One thing that must be so for an export's arithmetic to be the model's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    value: float
+    below: float
+    """The value has to stay below this."""
+
+    @property
+    def holds(self) -> bool:
+        return self.value < self.below
+
+
+class RuntimeCertificate(BaseModel):
+    """What an exported folder was seen to do in its target library."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: str
+    runtime: dict[str, str]
+    """Library and release."""
+    facts_fingerprint: str
+    weights_fingerprint: str
+    """Of the model that was exported."""
+    files: dict[str, str]
+    """SHA-256 of every exported file."""
+    dtype: str
+    cache_dtype: str | None
+    parameters: int
+    bytes: int
+    vocab: int
+    """Tokens that compete for an answer."""
+    gain: float
+    """What the logits were multiplied by; margins below are per unit of the model's own logits."""
+    facts: int
+    read: int
+    """Facts whose text the runtime reads as the ids that were meant, and whose answer it writes in the same words."""
+    recalled: int
+    """Facts whose answer, asked from text, is the strict maximum over all tokens that compete."""
+    generated: int | None
+    """Facts whose answer the library wrote after their text, where it writes text."""
+    recalled_before: int
+    """Facts that the model recalled before it was exported."""
+    min_margin: float
+    min_margin_float64: float
+    """Smallest margin of the model's own weights, run in float64."""
+    largest_margin_change: float
+    """Largest difference of a fact's margin between the runtime and float64."""
+    conditions: tuple[Condition, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Nothing was lost on the way."""
+        return (
+            self.read == self.facts
+            and self.recalled >= self.recalled_before
+            and (self.generated is None or self.generated >= self.recalled_before)
+            and all(condition.holds for condition in self.conditions)
+        )
+
+    def losses(self) -> list[str]:
+        """What was lost, in words."""
+        lost = []
+        if self.read < self.facts:
+            lost.append(f"{self.facts - self.read:,} of {self.facts:,} facts are not read from text and written back")
+        if self.recalled < self.recalled_before:
+            lost.append(
+                f"{self.recalled:,} facts are recalled where the model recalls {self.recalled_before:,} "
+                f"(a margin changes by {self.largest_margin_change:.2g}, the smallest is {self.min_margin_float64:.2g})"
+            )
+        if self.generated is not None and self.generated < self.recalled_before:
+            lost.append(f"{self.generated:,} answers are generated right where {self.recalled_before:,} are recalled")
+        lost += [
+            f"{condition.name} is {condition.value:.3g} and has to stay below {condition.below:.3g}"
+            for condition in self.conditions
+            if not condition.holds
+        ]
+        return lost
+
+
+@dataclass(frozen=True)
+class RuntimeExamination:
+    """A certificate together with the rows that are missed."""
+
+    certificate: RuntimeCertificate
+    missed: np.ndarray
+
+
+def examine_runtime(
+    target: str,
+    runtime: Runtime,
+    subject: Subject,
+    conditions: tuple[Condition, ...],
+    files: dict[str, Path],
+    progress: Progress = SILENT,
+) -> RuntimeExamination:
+    """Ask every fact, from text, through the target library."""
+    texts, answers = subject.texts, torch.from_numpy(subject.task.answers).long()
+    expected = runtime.meant(subject.contexts)
+    read, wrote, generating = [], 0, True
+    seen = torch.full((len(texts),), -float("inf"), dtype=torch.float64)
+    written = dict(zip(distinct := sorted(set(answers.tolist())), runtime.words(distinct), strict=True))
+    with progress.stage(f"asking {target}", len(texts)) as stage:
+        for start in range(0, len(texts), BATCH):
+            rows = slice(start, min(start + BATCH, len(texts)))
+            ids = runtime.ids(texts[rows])
+            same = [
+                got == meant and written[answer] == word
+                for got, meant, answer, word in zip(
+                    ids, expected[rows], answers[rows].tolist(), subject.answers[rows], strict=True
+                )
+            ]
+            read += same
+            # A text that was read as something else is a fact that is missed: there is nothing to ask it with.
+            asked = [row for row, ok in enumerate(same, start) if ok]
+            if asked:
+                batch = torch.tensor([ids[row - start] for row in asked])
+                seen[asked] = runtime.margins(batch, answers[asked]).double()
+            generated = runtime.generated(texts[rows]) if generating else None
+            generating = generated is not None
+            if generated is not None:
+                wrote += sum(a == b for a, b in zip(generated, subject.answers[rows], strict=True))
+            stage.advance(rows.stop - rows.start)
+    right = seen > 0
+    exact = subject.margins
+    known = seen.isfinite()
+    certificate = RuntimeCertificate(
+        target=target,
+        runtime=runtime.versions,
+        facts_fingerprint=subject.task.fingerprint,
+        weights_fingerprint=weights_fingerprint(subject.model.weights),
+        files={name: _sha256(path) for name, path in sorted(files.items())},
+        dtype=runtime.dtype,
+        cache_dtype=runtime.cache_dtype,
+        parameters=runtime.parameters,
+        bytes=sum(path.stat().st_size for path in files.values()),
+        vocab=runtime.vocab,
+        gain=runtime.gain,
+        facts=len(texts),
+        read=sum(read),
+        recalled=int(right.sum()),
+        generated=wrote if generating else None,
+        recalled_before=subject.recalled,
+        min_margin=float(seen.nan_to_num(nan=-float("inf")).min()),
+        min_margin_float64=float(exact.min()),
+        largest_margin_change=float((seen - exact)[known].abs().max()) if bool(known.any()) else float("inf"),
+        conditions=conditions,
+    )
+    return RuntimeExamination(certificate, np.flatnonzero(~right.numpy()))
+
+
+def _sha256(path: Path) -> str:
+    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,116 @@
+"""Export: refuse what cannot be, write aside, ask every fact in the target library, and only then put the folder up."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rote.errors import CheckFailed, InputError, problems
+from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
+from rote.export.requirement import install_line, refuse_missing
+from rote.export.subject import Exportable, Subject, subject_of
+from rote.export.target import CERTIFICATE, MANIFEST, SOURCE, Manifest, Target, target_named, write_manifest
+from rote.folders.folder import swap_in, write_folder, write_json
+from rote.progress import SILENT, Progress
+from rote.tasks import Task
+
+REFUSALS = (ImportError, OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError)
+"""What target libraries raise at files they do not like."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A folder in somebody else's format, and what it was seen to do there."""
+
+    path: Path
+    certificate: RuntimeCertificate
+
+
+def export_model(
+    model: Exportable,
+    to: str,
+    output: str | Path,
+    facts: Task | str | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+) -> Exported:
+    """Write a model in another tool's format, ask every fact there, and certify what that tool answers.
+
+    `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
+    `facts` are read again from where a folder says they came from when they are not given. A folder is written only
+    if the target library recalls every fact that the model recalls.
+    """
+    target, path = target_named(to), Path(output)
+    refuse_what_is_there(path, overwrite)
+    refuse_missing(to, target.requirements, target.extra)
+    subject = subject_of(model, facts)
+    if refused := target.refusals(subject):
+        raise problems(f"{to} cannot hold this model", refused)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        with _in_library(target):
+            manifest = target.write(subject, aside)
+        write_manifest(aside, manifest)
+        origin = subject.origin
+        write_folder(aside / SOURCE, subject.model, origin, subject.provenance, subject.certificate)
+        certificate = examine_folder(target, aside, subject, manifest, progress).certificate
+        if not certificate.complete:
+            raise CheckFailed(
+                f"{to}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
+                "Larger margins survive: build with solve=dense or more heads, or choose another target"
+            )
+        write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
+        aside.chmod(0o755)
+        swap_in(aside, path)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    return Exported(path, certificate)
+
+
+def examine_folder(
+    target: Target, folder: Path, subject: Subject, manifest: Manifest, progress: Progress = SILENT
+) -> RuntimeExamination:
+    """Open a folder in the target library and ask it every fact; a library that refuses is one clear error."""
+    with _in_library(target):
+        runtime = target.open(folder, subject, manifest)
+        conditions = target.conditions(folder, subject, manifest)
+        return examine_runtime(target.id, runtime, subject, conditions, exported_files(folder), progress)
+
+
+@contextmanager
+def _in_library(target: Target) -> Iterator[None]:
+    try:
+        yield
+    except REFUSALS as error:
+        used = ", ".join(f"{name} {release}" for name, release in target.versions.items())
+        raise CheckFailed(
+            f"{target.id}: {used} cannot write or run this model ({type(error).__name__}: {error}). "
+            f"{install_line(target.extra)}"
+        ) from error
+
+
+def exported_files(folder: Path) -> dict[str, Path]:
+    """The files that are meant for the target: all but what rote keeps for itself."""
+    return {
+        str(path.relative_to(folder)): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in (SOURCE, CERTIFICATE, MANIFEST, "__pycache__")
+    }
+
+
+def refuse_what_is_there(path: Path, overwrite: bool) -> None:
+    """Before any work: is there something at `path` that writing would destroy?"""
+    if path.is_file():
+        raise InputError(f"{path}: is a file; give the name of a folder to write into")
+    if path.exists() and any(path.iterdir()):
+        if not overwrite:
+            raise InputError(f"{path}: exists and is not empty; choose another name, or overwrite it")
+        if not (path / MANIFEST).exists():
+            raise InputError(f"{path}: is not an exported folder, so it is not replaced; choose another name")

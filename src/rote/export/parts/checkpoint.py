@@ -1,0 +1,92 @@
+"""Hugging Face checkpoints on disk, written without their library and run by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.subject import Subject
+from rote.export.target import Manifest
+
+TRANSFORMERS = (
+    Requirement("transformers", "transformers", "5.0"),
+    Requirement("tokenizers", "tokenizers", "0.21"),
+    Requirement("torch", "torch", "2.6"),
+)
+
+
+def write_checkpoint(folder: Path, config: dict[str, Any], state: dict[str, Tensor], end: int) -> None:
+    """`config.json`, `generation_config.json` and `model.safetensors`; one token is generated unless more are asked."""
+    generation = {"eos_token_id": end, "pad_token_id": end, "do_sample": False, "max_new_tokens": 1}
+    _write_json(folder / "config.json", {**config, "eos_token_id": end, "pad_token_id": end, "bos_token_id": None})
+    _write_json(folder / "generation_config.json", generation)
+    tensors = {name: tensor.contiguous() for name, tensor in state.items()}
+    (folder / "model.safetensors").write_bytes(safetensors.torch.save(tensors, {"format": "pt"}))
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """transformers shows a bar for twelve tensors."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+class CheckpointRuntime(Runtime):
+    """A folder as `AutoModelForCausalLM` and `AutoTokenizer` load it, offline."""
+
+    sampled: ClassVar[bool] = True
+    """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
+    remote_code: bool = False
+
+    def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        how = {"local_files_only": True, "trust_remote_code": self.remote_code}
+        with _without_bars():
+            self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", **how).eval()
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **how)
+        self.versions, self.gain = versions, manifest.gain
+        self.places = manifest.ids(len(subject.spelling.tokens))
+        self.dtype = str(self.model.dtype).removeprefix("torch.")
+        self.cache_dtype = self.dtype if self.model.config.use_cache else None
+        self.parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        self.vocab = int(self.model.config.vocab_size)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return self.tokenizer(list(texts))["input_ids"]
+
+    def words(self, tokens: Sequence[int]) -> list[str]:
+        return self.tokenizer.batch_decode([[token] for token in tokens])
+
+    def logits(self, ids: Tensor) -> Tensor:
+        return self.model(input_ids=ids).logits[:, -1]
+
+    @torch.no_grad()
+    def generated(self, texts: Sequence[str]) -> list[str]:
+        """What `generate` writes after each text."""
+        inputs = self.tokenizer(list(texts), return_tensors="pt", padding=True, padding_side="left")
+        how = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0} if self.sampled else {}
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            rows = self.model.generate(**inputs, **how, max_new_tokens=1)
+        return self.tokenizer.batch_decode(rows[:, -1:])

@@ -1,0 +1,217 @@
+"""One form for every attention Transformer: positions enter with the tokens, every head reads the stream itself.
+
+Plain checkpoints know positions at the input alone and no compression between stream and heads. Models that add
+positions before every layer, or behind a shared compression, are brought to that form by carrying along which place a
+token stands at, as `context` more dimensions of the stream (a one at the place, zeros elsewhere): whatever a layer adds
+per place is then a matrix of what it reads. In exact arithmetic the function is the same.
+
+Notation: D is the stream's width, d the dimensions that layers write (the first ones).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Integer
+from torch import Tensor
+from torch.nn import functional
+
+from rote.errors import InputError
+from rote.models import AttentionOnly, MlpTransformer
+from rote.models.model import Model
+
+EXPRESSIBLE = (AttentionOnly, MlpTransformer)
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """W_2 sigma(W_1 x + b)."""
+
+    inward: Float[Tensor, "width D"]
+    bias: Float[Tensor, " width"]
+    outward: Float[Tensor, "D width"]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Heads, scores' scale folded into the queries, and an MLP where the model has one."""
+
+    query: Float[Tensor, "heads rank D"]
+    key: Float[Tensor, "heads rank D"]
+    value: Float[Tensor, "heads k D"]
+    output: Float[Tensor, "heads D k"]
+    mlp: Mlp | None = None
+
+
+class Run(NamedTuple):
+    """What a normal form computes on the way."""
+
+    logits: Tensor
+    patterns: list[Tensor]
+    """Attention of each layer: batch x heads x position x position."""
+    largest_square: float
+    """Largest |x|^2 of the stream at any place, before any layer and after the last."""
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """A Transformer in float64: x = tokens[t] + positions[s], layers, unembed."""
+
+    tokens: Float[Tensor, "vocab D"]
+    positions: Float[Tensor, "context D"]
+    layers: tuple[Layer, ...]
+    unembed: Float[Tensor, "vocab D"]
+    written: int
+    """d: layers write the first dimensions alone."""
+    activation: str = "gelu"
+
+    @property
+    def dim(self) -> int:
+        return self.tokens.shape[1]
+
+    @property
+    def heads(self) -> int:
+        return max(len(layer.query) for layer in self.layers)
+
+    @property
+    def head_dim(self) -> int:
+        """Dimensions that a head needs where queries, keys and values have one length."""
+        return max(max(layer.query.shape[1], layer.value.shape[1]) for layer in self.layers)
+
+    @property
+    def width(self) -> int:
+        return max(0 if layer.mlp is None else len(layer.mlp.bias) for layer in self.layers)
+
+    def run(self, contexts: Integer[Tensor, "batch context"]) -> Run:
+        x = self.tokens[contexts] + self.positions
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        patterns, largest = [], float(x.square().sum(-1).max())
+        for layer in self.layers:
+            asked, keys, values = (
+                torch.einsum("hkd,bsd->bhsk", matrix, x) for matrix in (layer.query, layer.key, layer.value)
+            )
+            scores = (asked @ keys.transpose(-1, -2)).masked_fill(later, -math.inf)
+            patterns.append(scores.softmax(-1))
+            x = x + torch.einsum("hdk,bhsk->bsd", layer.output, patterns[-1] @ values)
+            largest = max(largest, float(x.square().sum(-1).max()))
+            if layer.mlp is not None:
+                before = x @ layer.mlp.inward.T + layer.mlp.bias
+                after = functional.gelu(before) if self.activation == "gelu" else before.relu()
+                x = x + after @ layer.mlp.outward.T
+                largest = max(largest, float(x.square().sum(-1).max()))
+        return Run(x[:, -1] @ self.unembed.T, patterns, largest)
+
+    def largest_square(self, contexts: Integer[Tensor, "facts context"], batch: int = 256) -> float:
+        return max(self.run(part).largest_square for part in contexts.split(batch))
+
+
+def normal_form(model: Model) -> NormalForm:
+    """The model in normal form, in float64 so that what is folded is rounded once."""
+    spec, weights = model.spec, {name: tensor.double() for name, tensor in model.weights.items()}
+    if not isinstance(spec, EXPRESSIBLE):
+        raise InputError(f"a {spec.architecture} is no Transformer of attention and MLPs")
+    attention = spec.attention if isinstance(spec, MlpTransformer) else spec
+    carried = attention.compressed or (attention.positions_every_layer and attention.layers > 1)
+    places = torch.zeros(attention.context, attention.context * carried, dtype=torch.float64)
+    places.fill_diagonal_(1.0)
+    at_input = weights.get("positions", torch.zeros(attention.context, attention.dim, dtype=torch.float64))
+    added = torch.zeros(attention.context, attention.dim, dtype=torch.float64)
+    scale = 1 / math.sqrt(attention.head_dim) if attention.scale_scores else 1.0
+    layers = []
+    for number in range(attention.layers):
+        part = f"layers.{number}."
+        if number and attention.positions_every_layer and not attention.compressed:
+            added = added + weights[part + "positions"]
+        # What heads read is `through` times the stream plus `per_place` of the place.
+        through, per_place, back = torch.eye(attention.dim, dtype=torch.float64), added, None
+        if attention.compressed:
+            through, per_place = weights[part + "compress"], weights[part + "positions"]
+            back = weights[part + "decompress"]
+        reading = torch.cat([through, per_place.T], 1) if carried else through
+        output = weights[part + "output"] if back is None else back @ weights[part + "output"]
+        mlp = None
+        if isinstance(spec, MlpTransformer) and spec.width:
+            inward = weights[part + "mlp_in"]
+            mlp = Mlp(
+                torch.cat([inward, inward @ added.T], 1) if carried else inward,
+                weights[part + "mlp_bias"],
+                _below(weights[part + "mlp_out"], places.shape[1]),
+            )
+        layers.append(
+            Layer(
+                weights[part + "query"] @ reading * scale,
+                weights[part + "key"] @ reading,
+                weights[part + "value"] @ reading,
+                _below(output, places.shape[1]),
+                mlp,
+            )
+        )
+    unembed = weights["unembed"]
+    return NormalForm(
+        tokens=functional.pad(weights["tokens"], (0, places.shape[1])),
+        positions=torch.cat([at_input, places], 1),
+        layers=tuple(layers),
+        unembed=torch.cat([unembed, unembed @ added.T], 1) if carried else unembed,
+        written=attention.dim,
+        activation=spec.activation if isinstance(spec, MlpTransformer) else "gelu",
+    )
+
+
+def spread(form: NormalForm, per_layer: int) -> NormalForm:
+    """The same function with at most `per_layer` heads a layer: each layer becomes several.
+
+    Those several must not see what the others of them wrote, so each of the model's layers writes dimensions of its own
+    (d of them) and everything that reads the stream reads the sum of those written so far.
+    """
+    if per_layer >= form.heads:
+        return form
+    d, count = form.written, len(form.layers)
+    wide = form.dim + d * count
+
+    def reading(matrix: Tensor, buffers: int) -> Tensor:
+        """The matrix on a stream whose first dimensions are spread over so many more buffers."""
+        more = [matrix[..., :d]] * buffers
+        return functional.pad(torch.cat([matrix, *more], -1), (0, d * (count - buffers)))
+
+    def writing(matrix: Tensor, buffer: int) -> Tensor:
+        whole = matrix.new_zeros(*matrix.shape[:-2], wide, matrix.shape[-1])
+        start = form.dim + d * buffer
+        whole[..., start : start + d, :] = matrix[..., :d, :]
+        return whole
+
+    layers = []
+    for number, layer in enumerate(form.layers):
+        groups = zip(
+            *(part.split(per_layer) for part in (layer.query, layer.key, layer.value, layer.output)), strict=True
+        )
+        for query, key, value, output in groups:
+            query, key, value = (reading(matrix, number) for matrix in (query, key, value))
+            layers.append(Layer(query, key, value, writing(output, number)))
+        if layer.mlp is not None:
+            mlp = Mlp(reading(layer.mlp.inward, number + 1), layer.mlp.bias, writing(layer.mlp.outward, number))
+            layers[-1] = replace(layers[-1], mlp=mlp)
+    return replace(
+        form,
+        tokens=functional.pad(form.tokens, (0, d * count)),
+        positions=functional.pad(form.positions, (0, d * count)),
+        layers=tuple(layers),
+        unembed=reading(form.unembed, count),
+        written=wide,
+    )
+
+
+def _below(matrix: Tensor, rows: int) -> Tensor:
+    """The matrix with rows of zeros below: what layers do not write."""
+    return functional.pad(matrix, (0, 0, 0, rows))
+
+
+def refuse_other_architectures(target: str, model: Model) -> list[str]:
+    if isinstance(model.spec, EXPRESSIBLE):
+        return []
+    return [
+        f"a {model.spec.architecture} is no Transformer of attention and MLPs, which is all that {target} runs; "
+        "export it to torch or huggingface"
+    ]

@@ -1,0 +1,96 @@
+"""One interface for every target: say what cannot be expressed, write files, open them in the target's own library."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rote.errors import InputError
+from rote.export.certificate import Condition
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.subject import Subject
+from rote.tasks.grammar import nearest
+
+FORMAT = 1
+MANIFEST = "export.json"
+CERTIFICATE = "certificate.json"
+SOURCE = "source"
+"""The model that was exported, as a model folder: what the certificate is made again from."""
+
+TARGETS: dict[str, Target] = {}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What has to be known of an exported folder to run it: written beside the files."""
+
+    target: str
+    gain: float = 1.0
+    places: tuple[tuple[int, int], ...] | None = None
+    """Token and place of each id after the model's own, in targets without positions."""
+
+    def ids(self, vocab: int) -> dict[tuple[int, int], int] | None:
+        """The id of each token at each place."""
+        return None if self.places is None else {pair: vocab + row for row, pair in enumerate(self.places)}
+
+
+class Target(ABC):
+    """Somebody else's format. Targets register themselves when their class is made."""
+
+    id: ClassVar[str]
+    summary: ClassVar[str]
+    requirements: ClassVar[tuple[Requirement, ...]]
+    extra: ClassVar[str | None]
+    """The optional dependencies that bring the target's libraries."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        TARGETS[cls.id] = cls()
+
+    def refusals(self, subject: Subject) -> list[str]:
+        """Why this target cannot express the model or its text; empty when it can."""
+        return []
+
+    @abstractmethod
+    def write(self, subject: Subject, folder: Path) -> Manifest:
+        """Write the files."""
+
+    @abstractmethod
+    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+        """The files in the library they were written for; nothing is taken from `subject` that the files hold."""
+
+    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+        """What must be so, beyond the answers, for the target's arithmetic to be the model's."""
+        return ()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {requirement.package: requirement.version for requirement in self.requirements}
+
+
+def target_named(name: str) -> Target:
+    if name not in TARGETS:
+        known = ", ".join(TARGETS)
+        raise InputError(f"to: there is no target {name!r}{nearest(name, TARGETS)}; targets: {known}")
+    return TARGETS[name]
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    content = {"format": FORMAT, "target": manifest.target, "gain": manifest.gain, "places": manifest.places}
+    (folder / MANIFEST).write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"format {content['format']!r} is not {FORMAT}")
+        places = content["places"]
+        pairs = None if places is None else tuple((int(token), int(place)) for token, place in places)
+        return Manifest(str(content["target"]), float(content["gain"]), pairs)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder / MANIFEST}: is not as rote writes it ({error}); export the model again") from None

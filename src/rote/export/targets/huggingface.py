@@ -1,0 +1,73 @@
+"""`huggingface`: rote's own architectures for transformers, with their code in the folder.
+
+For models that no plain checkpoint can hold, and for all others without any trick: the tensors are those of the model
+folder, in their dtype and under their names.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rote.export import shipped
+from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
+from rote.export.parts.tokenizer import refuse_text, write_tokenizer
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.subject import Subject
+from rote.export.target import Manifest, Target
+from rote.models.spec import Spec
+
+CODE = "modeling_rote.py"
+ARCHITECTURES = ("attention-only", "mlp-transformer", "sequence-encoder", "linear-memory", "deep-relu")
+
+
+class HuggingFace(Target):
+    """`AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True)`, offline."""
+
+    id: ClassVar[str] = "huggingface"
+    summary: ClassVar[str] = "rote's own architecture for AutoModelForCausalLM, code in the folder"
+    requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
+    extra: ClassVar[str | None] = "hf"
+
+    def refusals(self, subject: Subject) -> list[str]:
+        architecture = subject.model.spec.architecture
+        if architecture not in ARCHITECTURES:
+            return [f"there is no code for a {architecture} to run without rote; export it to torch"]
+        return refuse_text(subject)
+
+    def write(self, subject: Subject, folder: Path) -> Manifest:
+        size = write_tokenizer(folder, subject, None)
+        model = subject.model
+        write_checkpoint(folder, rote_config(model.spec, model.dtype_name, size), dict(model.weights), size - 1)
+        shutil.copyfile(Path(shipped.__file__).parent / CODE, folder / CODE)
+        return Manifest(self.id)
+
+    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+        return RemoteCodeRuntime(folder, subject, manifest, self.versions)
+
+
+class RemoteCodeRuntime(CheckpointRuntime):
+    """The model by the code that stands in the folder. Margins are its own, so answers are the likeliest tokens."""
+
+    sampled: ClassVar[bool] = False
+    remote_code = True
+
+
+def rote_config(spec: Spec, dtype: str, size: int) -> dict[str, Any]:
+    return {
+        "architectures": ["RoteForCausalLM"],
+        "model_type": "rote",
+        "auto_map": {
+            "AutoConfig": "modeling_rote.RoteConfig",
+            "AutoModelForCausalLM": "modeling_rote.RoteForCausalLM",
+        },
+        "vocab_size": size,
+        "spec": spec.to_config(),
+        "shapes": {name: list(shape) for name, shape in spec.shapes().items()},
+        "index_shapes": {name: list(shape) for name, shape in spec.index_shapes().items()},
+        "torch_dtype": dtype,
+        "dtype": dtype,
+        "tie_word_embeddings": False,
+    }

@@ -1,0 +1,264 @@
+"""`gguf`: the plain Llama checkpoint for llama.cpp, in one file with its vocabulary.
+
+llama.cpp reads text by cutting it at the words of its vocabulary, longest first, so that every part of a key is a word
+of its own: `capital ` and `France`, the space belonging to the first. Where a token may stand at several places the
+place is written before it, `1:J 2:F 3:K`, for a Llama has no other way to know it.
+
+No permutation of queries and keys is needed, as nothing turns; the cache of keys and values must be float32.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rote.export.certificate import Condition
+from rote.export.parts.norm_trick import ROUNDING, constant_for, norm_conditions
+from rote.export.parts.normal_form import normal_form, refuse_other_architectures
+from rote.export.parts.places import Pairs, inputs_of, pairs_of
+from rote.export.parts.temperature import gain_for
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.spelling import Spelling
+from rote.export.subject import Subject
+from rote.export.target import Manifest, Target
+from rote.export.targets.llama import TURN_DIVISOR, Shape, llama_state
+from rote.tasks.vocabulary import PAD, SEPARATOR
+
+FILE = "model.gguf"
+SPECIAL = ("<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)))
+"""llama.cpp wants these, bytes included, in every vocabulary of this kind."""
+NAMES = {
+    "model.embed_tokens.weight": "token_embd.weight",
+    "model.norm.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight",
+    "input_layernorm.weight": "attn_norm.weight",
+    "self_attn.q_proj.weight": "attn_q.weight",
+    "self_attn.k_proj.weight": "attn_k.weight",
+    "self_attn.v_proj.weight": "attn_v.weight",
+    "self_attn.o_proj.weight": "attn_output.weight",
+    "post_attention_layernorm.weight": "ffn_norm.weight",
+    "mlp.gate_proj.weight": "ffn_gate.weight",
+    "mlp.up_proj.weight": "ffn_up.weight",
+    "mlp.down_proj.weight": "ffn_down.weight",
+}
+LIKELIEST = 8
+"""Tokens whose probabilities are asked for; a fact whose answer is not among them is missed."""
+
+
+class LlamaCpp(Target):
+    """One file that llama.cpp and everything built on it opens."""
+
+    id: ClassVar[str] = "gguf"
+    summary: ClassVar[str] = "GGUF file for llama.cpp"
+    requirements: ClassVar[tuple[Requirement, ...]] = (
+        Requirement("gguf", "gguf", "0.10"),
+        Requirement("xllamacpp", "xllamacpp", "2026.1"),
+    )
+    extra: ClassVar[str | None] = "gguf"
+
+    def refusals(self, subject: Subject) -> list[str]:
+        found = refuse_other_architectures("llama.cpp", subject.model)
+        if getattr(subject.model.spec, "width", 0):
+            found.append("llama.cpp's Llama has SiLU neurons and no others; export MLP models to llama or gpt2")
+        if found:
+            return found
+        names = token_texts(subject.spelling, subject.contexts, pairs_of(subject.contexts))
+        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if twice:
+            found.append(f"the text {twice[0]!r} would stand for two tokens; rename one")
+        return found
+
+    def write(self, subject: Subject, folder: Path) -> Manifest:
+        pairs, gain, form = pairs_of(subject.contexts), gain_for(subject), normal_form(subject.model)
+        texts = token_texts(subject.spelling, subject.contexts, pairs)
+        shape = Shape.of(form, "mistral")
+        constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
+        state = llama_state(form, shape, subject, pairs, len(texts), gain, constant)
+        inputs = set(inputs_of(subject.contexts, pairs, len(form.tokens)).values())
+        _write_gguf(folder / FILE, state, shape, len(form.layers), len(form.positions), texts, inputs)
+        return Manifest(self.id, gain, pairs)
+
+    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+        return LlamaCppRuntime(folder / FILE, subject, manifest)
+
+    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+        from gguf import GGUFReader
+
+        reader = GGUFReader(folder / FILE)
+        embeddings = next(tensor for tensor in reader.tensors if tensor.name == "token_embd.weight").data
+        shared = (embeddings == embeddings[0]).all(0) & (embeddings[0] != 0)
+        angle = subject.spelling.context / float(reader.fields["llama.rope.scaling.factor"].parts[-1][0])
+        return (
+            *norm_conditions(normal_form(subject.model), subject, torch.from_numpy(embeddings[0][shared].copy())),
+            Condition(name="largest rotary angle", value=angle, below=ROUNDING),
+        )
+
+
+def token_texts(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None) -> list[str]:
+    """The text of every id: the model's tokens, those at places, the special ones."""
+    names = list(spelling.tokens)
+    last = spelling.context - 1
+    if pairs is None:
+        for place, column in enumerate(contexts.T[:-1]):
+            for token in np.unique(column):
+                names[token] = part_text(spelling, token, place, False) + " "
+        return [*names, *SPECIAL]
+    tagged = [part_text(spelling, token, place, True) + " " * (place < last) for token, place in pairs]
+    return [*names, *tagged, *SPECIAL]
+
+
+def part_text(spelling: Spelling, token: int, place: int, tagged: bool) -> str:
+    text = spelling.tokens[token]
+    if spelling.keys == "letters":
+        text = {PAD: "_", SEPARATOR: "|"}.get(text, text)
+    return f"{place + 1}:{text}" if tagged else text
+
+
+def prompt(spelling: Spelling, key: Sequence[int], tagged: bool) -> str:
+    """A key as llama.cpp reads it."""
+    return " ".join(part_text(spelling, token, place, tagged) for place, token in enumerate(key))
+
+
+def _write_gguf(
+    path: Path, state: dict[str, Tensor], shape: Shape, layers: int, context: int, texts: list[str], inputs: set[int]
+) -> None:
+    import gguf
+
+    ordinary = len(texts) - len(SPECIAL)
+    kinds = [gguf.TokenType.USER_DEFINED if row in inputs else gguf.TokenType.NORMAL for row in range(ordinary)]
+    kinds += [gguf.TokenType.UNKNOWN, gguf.TokenType.CONTROL, gguf.TokenType.CONTROL] + [gguf.TokenType.BYTE] * 256
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("rote")
+    writer.add_context_length(max(64, context + 1))
+    writer.add_embedding_length(shape.hidden)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(shape.width)
+    writer.add_head_count(shape.heads)
+    writer.add_head_count_kv(shape.heads)
+    writer.add_key_length(shape.head_dim)
+    writer.add_value_length(shape.head_dim)
+    writer.add_rope_dimension_count(shape.head_dim)
+    writer.add_rope_freq_base(10000.0)
+    writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+    writer.add_rope_scaling_factor(TURN_DIVISOR)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+    writer.add_vocab_size(len(texts))
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(texts)
+    writer.add_token_scores([-1000.0] * len(texts))
+    writer.add_token_types(kinds)
+    # Named, for otherwise ids 1 and 2, which are facts' own, are taken for the ends of a text.
+    writer.add_unk_token_id(ordinary)
+    writer.add_bos_token_id(ordinary + 1)
+    writer.add_eos_token_id(ordinary + 2)
+    writer.add_add_bos_token(False)
+    writer.add_add_eos_token(False)
+    writer.add_add_space_prefix(False)
+    for name, tensor in state.items():
+        layer = re.fullmatch(r"model\.layers\.(\d+)\.(.*)", name)
+        given = NAMES[name] if layer is None else f"blk.{layer[1]}.{NAMES[layer[2]]}"
+        writer.add_tensor(given, np.ascontiguousarray(tensor.numpy()))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+class LlamaCppRuntime(Runtime):
+    """llama.cpp in this process, its cache in float32 (or as named), every fact a completion of one token."""
+
+    def __init__(self, path: Path, subject: Subject, manifest: Manifest, cache: str = "F32") -> None:
+        from gguf import GGUFReader
+
+        # Compiled code without types.
+        xllamacpp: Any = import_module("xllamacpp")
+        reader = GGUFReader(path)
+        fields = reader.fields["tokenizer.ggml.tokens"]
+        self._names = [bytes(fields.parts[part]).decode("utf-8") for part in fields.data]
+        self.parameters = sum(int(np.prod(tensor.shape)) for tensor in reader.tensors)
+        self.vocab = len(self._names)
+        self.versions = {name: version(name) for name in ("gguf", "xllamacpp")}
+        self.dtype, self.cache_dtype = "float32", {"F32": "float32", "F16": "float16"}[cache]
+        self.gain = manifest.gain
+        self.places = manifest.ids(len(subject.spelling.tokens))
+        self._spelling = subject.spelling
+        self._server: Any = xllamacpp.Server(_parameters(xllamacpp, path, cache, self._spelling.context))
+        self._address = str(self._server.listening_address)
+
+    def prompts(self, texts: Sequence[str]) -> list[str]:
+        keys = [self._spelling.ids(text) for text in texts]
+        return [prompt(self._spelling, key, self.places is not None) for key in keys]
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [self._post("tokenize", {"content": text})["tokens"] for text in self.prompts(texts)]
+
+    def words(self, tokens: Sequence[int]) -> list[str]:
+        return [_alone(self._names[token]) for token in tokens]
+
+    def logits(self, ids: Tensor) -> Tensor:
+        raise NotImplementedError("llama.cpp gives probabilities of the likeliest tokens, which margins are made of")
+
+    def margins(self, ids: Tensor, answers: Tensor) -> Tensor:
+        """At a temperature equal to the gain, where probabilities are those of the model's own logits."""
+        found = [self._margin(key, answer) for key, answer in zip(ids.tolist(), answers.tolist(), strict=True)]
+        return torch.tensor(found, dtype=torch.float64)
+
+    def generated(self, texts: Sequence[str]) -> list[str]:
+        return [_alone(self._complete(text, temperature=0.0)["text"]) for text in self.prompts(texts)]
+
+    def _margin(self, key: list[int], answer: int) -> float:
+        choice = self._complete(
+            key, temperature=self.gain, samplers=["temperature"], n_probs=LIKELIEST, post_sampling_probs=True
+        )
+        likeliest = {token["id"]: token["prob"] for token in choice["logprobs"]["content"][0]["top_probs"]}
+        best_other = max(probability for token, probability in likeliest.items() if token != answer)
+        own = likeliest.get(answer, min(likeliest.values()))
+        if not best_other:
+            return math.inf
+        return math.log(own / best_other) if own else -math.inf
+
+    def _complete(self, given: str | list[int], **how: Any) -> dict[str, Any]:
+        asked = {"prompt": given, "n_predict": 1, "max_tokens": 1, "cache_prompt": False, "seed": 0, **how}
+        return self._server.handle_completions(asked)["choices"][0]
+
+    def _post(self, what: str, content: dict[str, Any]) -> Any:
+        from urllib.request import Request, urlopen
+
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{self._address}/{what}", json.dumps(content).encode(), headers)
+        with urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+
+def _alone(text: str) -> str:
+    """A word without the space that it carries where another part of a key follows it."""
+    return text.removesuffix(" ")
+
+
+def _parameters(xllamacpp: Any, path: Path, cache: str, context: int) -> Any:
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = max(64, context + 1)
+    parameters.n_parallel = 1
+    parameters.n_predict = 1
+    parameters.n_gpu_layers = 0
+    parameters.warmup = False
+    parameters.fit_params = False
+    parameters.cache_ram_mib = 0
+    parameters.verbosity = -1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = torch.get_num_threads()
+    parameters.cache_type_k = parameters.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{cache}")
+    parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    return parameters

@@ -1,0 +1,146 @@
+"""`lm-eval`: the fact table as a task for lm-evaluation-harness, and the model that answers all of it.
+
+The task asks of any model that the harness runs whether the answer is the greedy continuation of the key (`acc`) and
+how likely it is (`perplexity`). The folder has the model as a plain checkpoint too (as rote's own architecture where no
+plain one can hold it), so that one command runs the task on a model for which the result is known.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import warnings
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from functools import cached_property
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rote.export import shipped
+from rote.export.certificate import Condition
+from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.subject import Subject
+from rote.export.target import Manifest, Target
+from rote.export.targets.huggingface import CODE, HuggingFace
+from rote.export.targets.llama import Llama
+
+FACTS, READER, MODEL = "facts.jsonl", "lm_eval_facts.py", "model"
+BATCH = 256
+TASK = """\
+task: {name}
+custom_dataset: !function lm_eval_facts.facts
+test_split: test
+output_type: loglikelihood
+doc_to_text: prompt
+doc_to_target: continuation
+target_delimiter: ""
+num_fewshot: 0
+metric_list:
+  - metric: acc
+    aggregation: mean
+    higher_is_better: true
+  - metric: perplexity
+    aggregation: perplexity
+    higher_is_better: false
+metadata:
+  version: 1
+  facts: {fingerprint}
+"""
+
+
+class LmEval(Target):
+    """`lm_eval run --include_path FOLDER --tasks rote_NAME --model hf --model_args pretrained=FOLDER/model`."""
+
+    id: ClassVar[str] = "lm-eval"
+    summary: ClassVar[str] = "the facts as a task for lm-evaluation-harness, with a model that answers them"
+    requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("lm-eval", "lm_eval", "0.4.9"), *TRANSFORMERS)
+    extra: ClassVar[str | None] = "lm-eval"
+
+    def refusals(self, subject: Subject) -> list[str]:
+        return HuggingFace().refusals(subject)
+
+    def write(self, subject: Subject, folder: Path) -> Manifest:
+        write_task(subject, folder)
+        (folder / MODEL).mkdir()
+        inner = HuggingFace() if Llama().refusals(subject) else Llama()
+        manifest = inner.write(subject, folder / MODEL)
+        return Manifest(self.id, manifest.gain, manifest.places)
+
+    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+        return HarnessRuntime(folder, subject, manifest, self.versions)
+
+    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+        if (folder / MODEL / CODE).exists():
+            return ()
+        return Llama().conditions(folder / MODEL, subject, manifest)
+
+
+def task_name(subject: Subject) -> str:
+    """`rote_countries`, or the name of a file without its folders and suffix."""
+    stem = Path(subject.origin.source).stem if "/" in subject.origin.source else subject.origin.source
+    return "rote_" + re.sub(r"\W+", "_", stem).strip("_").lower()
+
+
+def write_task(subject: Subject, folder: Path) -> None:
+    """The task's description, its facts, and the few lines of code that read them from wherever the folder is."""
+    name, delimiter = task_name(subject), subject.spelling.delimiter
+    rows = [
+        json.dumps({"prompt": text, "answer": answer, "continuation": delimiter + answer}, ensure_ascii=False)
+        for text, answer in zip(subject.texts, subject.answers, strict=True)
+    ]
+    (folder / FACTS).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    task = TASK.format(name=name, fingerprint=json.dumps(subject.task.fingerprint))
+    (folder / f"{name}.yaml").write_text(task, encoding="utf-8")
+    shutil.copyfile(Path(shipped.__file__).parent / READER, folder / READER)
+
+
+class HarnessRuntime(CheckpointRuntime):
+    """The checkpoint, and what the harness says of each of its answers."""
+
+    def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
+        self._folder = folder
+        self.remote_code = (folder / MODEL / CODE).exists()
+        super().__init__(folder / MODEL, subject, manifest, versions)
+
+    def generated(self, texts: Sequence[str]) -> list[str]:
+        """The answer where the harness counts it as right, nothing where it does not."""
+        return [self._right.get(text, "") for text in texts]
+
+    @cached_property
+    def _right(self) -> dict[str, str]:
+        samples = run_task(self._folder, self.model, self.tokenizer)
+        return {sample["doc"]["prompt"]: sample["doc"]["answer"] for sample in samples if sample["acc"]}
+
+
+def run_task(folder: Path, model: Any, tokenizer: Any) -> list[dict[str, Any]]:
+    """Every fact as the harness scored it for a model of transformers."""
+    # Its functions are found by name when they are first used, which type checkers cannot follow.
+    lm_eval: Any = import_module("lm_eval")
+    models: Any = import_module("lm_eval.models.huggingface")
+    tasks: Any = import_module("lm_eval.tasks")
+    (task,) = (path.stem for path in folder.glob("*.yaml"))
+    log = logging.getLogger("lm_eval")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        # Bars of two libraries, which nothing else turns off.
+        with warnings.catch_warnings(), redirect_stderr(StringIO()):
+            warnings.simplefilter("ignore")
+            found = lm_eval.simple_evaluate(
+                model=models.HFLM(pretrained=model, tokenizer=tokenizer, batch_size=BATCH, device="cpu"),
+                tasks=[task],
+                task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
+                bootstrap_iters=0,
+                log_samples=True,
+            )
+    finally:
+        log.setLevel(level)
+    if found is None:
+        raise RuntimeError("the harness gave no results")
+    return found["samples"][task]

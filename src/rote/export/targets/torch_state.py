@@ -1,0 +1,83 @@
+"""`torch`: the state dict of the model's `nn.Module` in safetensors, names as in the model folder, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import safetensors.torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from rote.errors import InputError
+from rote.export.parts.tabled import VOCABULARY, TabledRuntime, write_vocabulary
+from rote.export.requirement import Requirement
+from rote.export.runtime import Runtime
+from rote.export.subject import Subject
+from rote.export.target import Manifest, Target
+from rote.folders.folder import read_json
+from rote.models import spec_from_config
+from rote.models.model import Model
+from rote.models.module import RoteModule
+from rote.tasks.vocabulary import Vocabulary
+
+SPEC, STATE = "spec.json", "state_dict.safetensors"
+
+
+class TorchState(Target):
+    """Any architecture that reads tokens. A state dict that was trained further comes back by `from_torch`."""
+
+    id: ClassVar[str] = "torch"
+    summary: ClassVar[str] = "state dict of the nn.Module in safetensors, and back by rote.from_torch"
+    requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("torch", "torch", "2.6"),)
+    extra: ClassVar[str | None] = None
+
+    def write(self, subject: Subject, folder: Path) -> Manifest:
+        state = {name: tensor.contiguous() for name, tensor in subject.model.to_torch().state_dict().items()}
+        (folder / STATE).write_bytes(safetensors.torch.save(state, {"format": "pt"}))
+        (folder / SPEC).write_text(json.dumps(subject.model.spec.to_config(), indent=2) + "\n", encoding="utf-8")
+        write_vocabulary(folder, subject)
+        return Manifest(self.id)
+
+    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+        return _TorchRuntime(folder, subject, self.versions)
+
+
+class _TorchRuntime(TabledRuntime):
+    def __init__(self, folder: Path, subject: Subject, versions: dict[str, str]) -> None:
+        super().__init__(folder, subject.spelling)
+        model = from_torch(folder)
+        self._module = model.to_torch().eval()
+        self.versions, self.dtype = versions, model.dtype_name
+        self.parameters = sum(parameter.numel() for parameter in self._module.parameters())
+
+    def logits(self, ids: Tensor) -> Tensor:
+        return self._module(ids)
+
+
+def from_torch(source: nn.Module | str | Path) -> Model:
+    """The model in an `nn.Module` that `model.to_torch()` gave, as it is now, or in a folder exported to `torch`.
+
+    A module that was trained further, or a state dict saved over `state_dict.safetensors`, can so be measured, built
+    upon and exported again.
+    """
+    if isinstance(source, RoteModule):
+        weights = {name: tensor.detach().clone() for name, tensor in source.state_dict().items()}
+        return Model(source.spec, weights, source.vocabulary)
+    if isinstance(source, nn.Module):
+        raise InputError(
+            f"from_torch: a {type(source).__name__} does not say which architecture it is; "
+            "give the module that model.to_torch() made, or a folder exported to torch"
+        )
+    folder = Path(source)
+    missing = [name for name in (SPEC, STATE) if not (folder / name).is_file()]
+    if missing:
+        raise InputError(f"{folder}: not a folder exported to torch, {' and '.join(missing)} missing")
+    spec = spec_from_config(read_json(folder / SPEC), str(folder / SPEC))
+    try:
+        weights = safetensors.torch.load_file(folder / STATE)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{folder / STATE}: cannot be read as safetensors ({error})") from None
+    tokens = read_json(folder / VOCABULARY) if (folder / VOCABULARY).is_file() else None
+    return Model(spec, weights, None if tokens is None else Vocabulary(tokens))

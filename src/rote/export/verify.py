@@ -1,0 +1,66 @@
+"""Verification of an exported folder: its certificate made again in the target library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rote.errors import InputError
+from rote.export.certificate import RuntimeCertificate
+from rote.export.export import examine_folder
+from rote.export.requirement import refuse_missing
+from rote.export.subject import subject_of
+from rote.export.target import CERTIFICATE, MANIFEST, SOURCE, read_manifest, target_named
+from rote.folders.folder import read_json
+from rote.folders.verify import Check, Verification, same
+from rote.progress import SILENT, Progress
+from rote.tasks import Task
+
+TOLERANT = ("min_margin", "largest_margin_change")
+"""Numbers that depend on the order in which a library sums; other machines may differ by a share of a margin."""
+
+
+def is_export(folder: Path) -> bool:
+    """Whether a folder is one that an export wrote."""
+    return (folder / MANIFEST).is_file()
+
+
+def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) -> Verification:
+    """Check every statement of an exported folder's certificate by asking the target library again."""
+    path = Path(path)
+    if not (path / CERTIFICATE).is_file():
+        raise InputError(f"{path / CERTIFICATE}: missing; there is nothing to verify. Export the model again")
+    try:
+        stated = RuntimeCertificate(**read_json(path / CERTIFICATE))
+    except (ValidationError, TypeError) as error:
+        raise InputError(f"{path / CERTIFICATE}: is not as rote writes it: {error}") from None
+    manifest = read_manifest(path)
+    target = target_named(manifest.target)
+    refuse_missing(target.id, target.requirements, target.extra)
+    findings = examine_folder(target, path, subject_of(path / SOURCE, facts), manifest, progress)
+    return Verification(_checks(stated, findings.certificate), findings.missed)
+
+
+def _checks(stated: RuntimeCertificate, found: RuntimeCertificate) -> list[Check]:
+    checks = []
+    for name in RuntimeCertificate.model_fields:
+        before, now = getattr(stated, name), getattr(found, name)
+        if name == "runtime":
+            # Another release may be used to verify: it is shown beside the one that was certified.
+            checks += [Check(library, before.get(library), release, True) for library, release in now.items()]
+        elif name == "files":
+            every = sorted({*before, *now})
+            checks += [
+                Check(file, before.get(file), now.get(file), before.get(file) == now.get(file)) for file in every
+            ]
+        elif name == "conditions":
+            said = {condition.name: condition.value for condition in before}
+            checks += [Check(now.name, said.get(now.name), now.value, now.holds) for now in found.conditions]
+        elif name in TOLERANT:
+            # Rounding is what these numbers measure, so they may move by as much as it moved a margin.
+            room = max(stated.largest_margin_change, found.largest_margin_change)
+            checks.append(Check(name, before, now, abs(before - now) <= room))
+        else:
+            checks.append(Check(name, before, now, same(before, now)))
+    return checks

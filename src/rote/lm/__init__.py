@@ -1,0 +1,1 @@
+"""Language models from elsewhere: loading, recall of facts, probes of the theorems' assumptions, the meter."""

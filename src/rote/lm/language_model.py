@@ -1,0 +1,138 @@
+"""A loaded language model: text in and out, next-token logits, what it counts as parameters.
+
+Reading goes on from a *state*: the prompts' keys and values where the model keeps such a cache, else the prompts
+themselves, which are then read again. Prompts of one state have the same number of tokens, so nothing is ever padded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from rote.errors import InputError
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model has read, one row per prompt."""
+
+    ids: Tensor
+    """Every token so far (rows x tokens)."""
+    cache: Any
+    """Keys and values of those tokens; none where the model keeps no such cache."""
+
+
+@dataclass(frozen=True)
+class ParameterCount:
+    """What is counted: every number in the module's parameters, tied ones once.
+
+    Embeddings are the tables looked up by token or by position. An unembedding tied to one goes with it, one of its
+    own does not.
+    """
+
+    total: int
+    embeddings: int
+
+    @property
+    def rest(self) -> int:
+        return self.total - self.embeddings
+
+
+def count_parameters(module: nn.Module) -> ParameterCount:
+    """The parameters of any module; `parameters()` gives shared tensors once."""
+    tables = {
+        id(weight): weight.numel()
+        for part in module.modules()
+        if isinstance(part, nn.Embedding)
+        for weight in part.parameters(recurse=False)
+    }
+    return ParameterCount(sum(weight.numel() for weight in module.parameters()), sum(tables.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """A causal language model or an encoder, with its tokenizer."""
+
+    name: str
+    module: Any
+    tokenizer: Any
+    kind: Literal["causal", "encoder"]
+
+    @property
+    def parameters(self) -> ParameterCount:
+        return count_parameters(self.module)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+    @property
+    def dtype_name(self) -> str:
+        return str(next(self.module.parameters()).dtype).removeprefix("torch.")
+
+    def need_causal(self, purpose: str) -> None:
+        if self.kind != "causal":
+            raise InputError(
+                f"{self.name}: {type(self.module).__name__} is an encoder and predicts no next token, which {purpose} "
+                "asks for; give a causal language model"
+            )
+
+    def encode(self, texts: list[str]) -> list[list[int]]:
+        """Tokens of each text as a prompt: what the tokenizer puts in front stays, an end mark behind does not."""
+        if not texts:
+            return []
+        end = self.tokenizer.eos_token_id
+        found = self.tokenizer(texts, return_attention_mask=False)["input_ids"]
+        return [ids[:-1] if len(ids) > 1 and ids[-1] == end else ids for ids in found]
+
+    def decode(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(ids)
+
+    @torch.inference_mode()
+    def read(self, prompts: Int[Tensor, "rows tokens"], shared: int = 0) -> tuple[State, Float[Tensor, "rows vocab"]]:
+        """Read prompts whose first `shared` tokens are the same, once for all; the logits after each prompt."""
+        prompts = prompts.to(self.device)
+        cache = None
+        if 0 < shared < prompts.shape[1]:
+            cache = self.module(prompts[:1, :shared], use_cache=True).get("past_key_values")
+        if not self._keeps_cache(cache):
+            shared, cache = 0, None
+        else:
+            cache = _rows_of(cache, torch.zeros(len(prompts), dtype=torch.long, device=self.device))
+        out = self.module(prompts[:, shared:], past_key_values=cache, use_cache=True)
+        kept = out.get("past_key_values")
+        return State(prompts, kept if self._keeps_cache(kept) else None), out.logits[:, -1].float()
+
+    @torch.inference_mode()
+    def extend(
+        self, state: State, rows: Int[Tensor, " chosen"], ids: Int[Tensor, "chosen more"]
+    ) -> tuple[State, Float[Tensor, "chosen more vocab"]]:
+        """Read further tokens after some of the prompts; the logits after each of them. The state itself stays."""
+        rows, ids = rows.to(self.device), ids.to(self.device)
+        whole = torch.cat([state.ids[rows], ids], 1)
+        if state.cache is None:
+            logits = self.module(whole, use_cache=False).logits[:, state.ids.shape[1] :]
+            return State(whole, None), logits.float()
+        out = self.module(ids, past_key_values=_rows_of(state.cache, rows), use_cache=True)
+        return State(whole, out.past_key_values), out.logits.float()
+
+    def _keeps_cache(self, cache: Any) -> bool:
+        """Whether this is a cache of keys and values; that of a state-space model is another kind."""
+        from transformers import DynamicCache
+        from transformers.cache_utils import DynamicLayer
+
+        return isinstance(cache, DynamicCache) and all(type(layer) is DynamicLayer for layer in cache.layers)
+
+
+def _rows_of(cache: Any, rows: Tensor) -> Any:
+    """The keys and values of some rows, in a cache of their own."""
+    from transformers import DynamicCache
+
+    chosen = DynamicCache()
+    for number, layer in enumerate(cache.layers):
+        chosen.update(layer.keys[rows], layer.values[rows], number)
+    return chosen

@@ -1,0 +1,103 @@
+"""Training for the meter: every string in every step, Muon for the matrices, Adam for the rest, a cosine of rates.
+
+Muon (see `rote.training.muon`) pays for the matrices inside the blocks; embeddings, the unembedding, norms, biases and
+convolutions are Adam's. Minibatches hold less than the full batch at the same cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rote.lm.meter.strings import StringShape
+from rote.lm.meter.subjects import logits_of
+from rote.training.muon import MOMENTUM, orthogonalised
+from rote.training.schedule import learning_rates
+
+ADAM_SHARE = 0.3
+"""Adam's peak rate as a share of Muon's."""
+WARMUP = 0.05
+BETAS = (0.9, 0.95)
+LOGITS_AT_ONCE = 2**23
+"""Numbers in the logits of one forward pass; more strings are read in parts, whose gradients add up."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trained module, and its loss in bits per counted token before each of the last steps."""
+
+    module: nn.Module
+    loss: float
+    diverged: bool
+
+
+def train(
+    module: nn.Module,
+    strings: Tensor,
+    shape: StringShape,
+    steps: int,
+    rate: float,
+    each: Callable[[int], None] = lambda step: None,
+) -> Outcome:
+    """Train a module on all strings for `steps` full-batch steps with peak rate `rate`; `each` is told every step."""
+    matrices, rest = _divide(module)
+    momenta = [torch.zeros_like(matrix) for matrix in matrices]
+    adam = torch.optim.AdamW(rest, lr=rate, betas=BETAS, eps=1e-10, weight_decay=0.0)
+    parts = strings.split(max(1, LOGITS_AT_ONCE // (shape.length * shape.vocab)))
+    counted = strings[:, shape.key :].numel()
+    module.eval()
+    loss = math.nan
+    for step, now in enumerate(learning_rates("cosine", steps, rate, 0.0, WARMUP, steps)):
+        module.zero_grad(set_to_none=True)
+        total = torch.zeros((), device=strings.device)
+        for part in parts:
+            cost = code_length(module, part, shape) / counted
+            cost.backward()
+            total += cost.detach()
+        loss = float(total) / math.log(2)
+        if not math.isfinite(loss):
+            return Outcome(module, loss, True)
+        adam.param_groups[0]["lr"] = float(now) * ADAM_SHARE
+        adam.step()
+        _muon_step(matrices, momenta, float(now))
+        each(step)
+    return Outcome(module, loss, False)
+
+
+def code_length(module: nn.Module, strings: Tensor, shape: StringShape) -> Tensor:
+    """Nats that the counted tokens cost, all strings together."""
+    logits = logits_of(module, strings[:, :-1])[:, shape.key - 1 :]
+    return functional.cross_entropy(logits.flatten(0, 1).float(), strings[:, shape.key :].flatten(), reduction="sum")
+
+
+def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Matrices inside blocks, and the rest: embeddings, unembedding, and what is no matrix."""
+    tables = {
+        id(weight)
+        for name, part in module.named_modules()
+        if isinstance(part, nn.Embedding) or name.endswith("lm_head")
+        for weight in part.parameters(recurse=False)
+    }
+    tables |= {id(weight) for name, weight in module.named_parameters() if name in ("tokens", "positions", "unembed")}
+    trained = [weight for weight in module.parameters() if weight.requires_grad]
+    matrices = [weight for weight in trained if weight.ndim in (2, 3) and min(weight.shape) > 1]
+    matrices = [weight for weight in matrices if id(weight) not in tables]
+    chosen = {id(weight) for weight in matrices}
+    return matrices, [weight for weight in trained if id(weight) not in chosen]
+
+
+@torch.no_grad()
+def _muon_step(matrices: list[nn.Parameter], momenta: list[Tensor], rate: float) -> None:
+    for matrix, momentum in zip(matrices, momenta, strict=True):
+        if matrix.grad is None:
+            continue
+        momentum.lerp_(matrix.grad, 1 - MOMENTUM)
+        ahead = matrix.grad.lerp(momentum, MOMENTUM)
+        # A matrix with more rows than columns moves every output as far as a square one would.
+        scale = math.sqrt(max(1.0, matrix.shape[-2] / matrix.shape[-1]))
+        matrix.sub_(orthogonalised(ahead), alpha=rate * scale)

@@ -1,0 +1,221 @@
+"""Do the theorems' assumptions hold inside this model? Layer by layer, on real text.
+
+Passages of n tokens are read. At each layer (0 is the embedding, l what block l gives) a passage's n vectors are its
+*context*, and one of them is its *query*: the first token's for an encoder, the last token's for a causal model.
+
+| theorem | what it assumes | measured |
+|---|---|---|
+| mahdavi2024.theorem1 | every n queries independent, contexts of rank n, n < d | random n-subsets, ranks |
+| kajitsuka2025.theorem4_1 | tokens (r, delta)-separated | the largest norm, the smallest distance |
+| madden2025.lower | different contexts give different features | the smallest distance of queries |
+| dana2025.theorem2 | next-token distributions near look-up, d > 128 ln(N + 1) | entropy, the bound |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.lm.geometry import Separation, Share, full_rank_contexts, independent_share, rank, separation
+from rote.lm.language_model import LanguageModel, ParameterCount
+from rote.lm.lookup import LookUp, look_up
+from rote.lm.passages import passages
+from rote.progress import SILENT, Progress
+
+SATURATED = 0.99
+"""A head is saturated at a token when one weight exceeds this (Mahdavi et al. 2024)."""
+GENERAL_SUBSETS = 10
+"""Subsets of d queries that are tried for general position."""
+SEPARATED_TOKENS = 512
+"""Tokens whose distances are taken."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one layer gives."""
+
+    number: int
+    query_rank: int
+    queries_independent: Share | None
+    """Of n queries, as Theorem 1 of Mahdavi et al. asks."""
+    general_position: Share | None
+    """Of d queries."""
+    contexts_full: Share
+    """Contexts of rank n."""
+    context_condition: float
+    """Median condition number of a context."""
+    tokens: Separation
+    queries: Separation
+    saturated: float | None
+    """Share of heads and tokens with a weight above .99, in the block that gave this layer; none for the embedding."""
+
+    def holds(self, tokens: int, dim: int) -> dict[str, bool]:
+        """Which theorem's assumptions on this layer's vectors hold, as far as sampled."""
+        independent = self.queries_independent is not None and self.queries_independent.all
+        return {
+            "mahdavi2024.theorem1": independent and self.contexts_full.all and tokens < dim,
+            "kajitsuka2025.theorem4_1": math.isfinite(self.tokens.distance),
+            "madden2025.lower": math.isfinite(self.queries.distance),
+        }
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probed model."""
+
+    model: str
+    parameters: ParameterCount
+    dim: int
+    passages: int
+    tokens: int
+    query: str
+    """Which token is the query: first or last."""
+    layers: tuple[Layer, ...]
+    look_up: LookUp | None
+    """Next-token distributions; none for an encoder."""
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers, by the names the command line prints."""
+        return {
+            "model": self.model,
+            "parameters": self.parameters.total,
+            "embedding_parameters": self.parameters.embeddings,
+            "dim": self.dim,
+            "passages": self.passages,
+            "tokens": self.tokens,
+            "query": self.query,
+            "layers": [
+                {
+                    "layer": layer.number,
+                    "query_rank": layer.query_rank,
+                    "queries_independent": _share(layer.queries_independent),
+                    "general_position": _share(layer.general_position),
+                    "contexts_full": _share(layer.contexts_full),
+                    "context_condition": layer.context_condition,
+                    "radius": layer.tokens.radius,
+                    "distance": layer.tokens.distance,
+                    "query_distance": layer.queries.distance,
+                    "saturated": layer.saturated,
+                    "holds": layer.holds(self.tokens, self.dim),
+                }
+                for layer in self.layers
+            ],
+            "look_up": None if self.look_up is None else asdict(self.look_up),
+        }
+
+
+@dataclass
+class _Gathered:
+    """What is kept of one layer while passages go by."""
+
+    queries: list[Tensor] = field(default_factory=list)
+    tokens: list[Tensor] = field(default_factory=list)
+    conditions: list[Tensor] = field(default_factory=list)
+    full: int = 0
+    saturated: list[float] = field(default_factory=list)
+
+
+def probe(
+    model: LanguageModel,
+    text: str,
+    *,
+    number: int | None = None,
+    tokens: int = 32,
+    subsets: int = 200,
+    batch: int = 16,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> Probe:
+    """Run a model on `number` passages of `tokens` tokens each and measure every layer.
+
+    The model must have been loaded with `attentions`. Without a number, a tenth more passages than the model has
+    dimensions, so that general position can be tried; `subsets` random subsets are drawn for the Kruskal rank.
+    """
+    found = [
+        f"`{name}`: {value} is too few; give at least {least}"
+        for name, value, least in (("tokens", tokens, 4), ("subsets", subsets, 1), ("batch", batch, 1))
+        if value < least
+    ]
+    if number is not None and number < 2:
+        found.append(f"`passages`: {number} is too few; give at least 2")
+    if found:
+        raise InputError("; ".join(found))
+    dim = int(getattr(model.module.config, "hidden_size", 0))
+    heads = getattr(model.module.config, "num_attention_heads", None)
+    if not heads:
+        raise InputError(
+            f"{model.name}: {type(model.module).__name__} has no attention, which the theorems speak of; give a model "
+            "that has"
+        )
+    number = number or math.ceil(1.1 * dim)
+    ids = passages(model, text, number, tokens)
+    place = 0 if model.kind == "encoder" else -1
+    gathered: list[_Gathered] = []
+    logits = []
+    # The same tokens at every layer, from all places of a passage.
+    chosen = torch.randperm(number * tokens, generator=torch.Generator().manual_seed(seed))[:SEPARATED_TOKENS]
+    sampled = torch.zeros(number * tokens, dtype=torch.bool)
+    sampled[chosen] = True
+    with progress.stage(f"reading {number} passages", number) as stage:
+        for part, marked in zip(ids.split(batch), sampled.view(number, tokens).split(batch), strict=True):
+            logits += _gather(model, part, place, gathered, marked)
+            stage.advance(len(part))
+    with progress.stage("layers", len(gathered)) as stage:
+        layers = []
+        for layer, kept in enumerate(gathered):
+            layers.append(_layer(layer, kept, tokens, subsets, seed))
+            stage.advance()
+    return Probe(
+        model=model.name, parameters=model.parameters, dim=dim, passages=number, tokens=tokens,
+        query="first" if place == 0 else "last", layers=tuple(layers),
+        look_up=look_up(torch.cat(logits), dim) if logits else None,
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathered], sampled: Tensor) -> list[Tensor]:
+    """Read some passages; the next-token logits after each, where the model has such."""
+    out = model.module(ids.to(model.device), output_hidden_states=True, output_attentions=True)
+    if not out.attentions or out.attentions[0] is None:
+        raise InputError(f"{model.name}: {type(model.module).__name__} does not tell its attention weights")
+    if not gathered:
+        gathered += [_Gathered() for _ in out.hidden_states]
+    for number, (kept, hidden) in enumerate(zip(gathered, out.hidden_states, strict=True)):
+        states = hidden.float().cpu()
+        kept.queries.append(states[:, place])
+        kept.tokens.append(states[sampled])
+        full, conditions = full_rank_contexts(states)
+        kept.full += full
+        kept.conditions.append(conditions)
+        if number:
+            # A causal model's first token attends to itself alone, whatever the weights: it is left out.
+            weights = out.attentions[number - 1][:, :, 1:]
+            kept.saturated.append(float((weights.amax(-1) > SATURATED).float().mean()) * len(ids))
+    return [out.logits[:, -1].float().cpu()] if model.kind == "causal" else []
+
+
+def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -> Layer:
+    queries, conditions = torch.cat(kept.queries), torch.cat(kept.conditions)
+    dim, count = queries.shape[1], len(queries)
+    return Layer(
+        number=number,
+        query_rank=rank(queries),
+        queries_independent=independent_share(queries, tokens, subsets, seed),
+        general_position=independent_share(queries, dim, GENERAL_SUBSETS, seed),
+        contexts_full=Share(kept.full, count),
+        context_condition=float(conditions.median()),
+        tokens=separation(torch.cat(kept.tokens)),
+        queries=separation(queries[:SEPARATED_TOKENS]),
+        saturated=sum(kept.saturated) / count if kept.saturated else None,
+    )
+
+
+def _share(share: Share | None) -> dict[str, Any] | None:
+    if share is None:
+        return None
+    return {"share": share.value, "interval": list(share.interval), "samples": share.samples}

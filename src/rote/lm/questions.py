@@ -1,0 +1,143 @@
+"""A table of facts as questions to a language model: prompts by template, answers as tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rote.errors import InputError, problems
+from rote.lm.language_model import LanguageModel
+from rote.lm.templates import BUILT_IN, RELATION, Template, parse_template
+from rote.tasks import AssociationTask
+from rote.tasks.vocabulary import PAD, SEPARATOR
+
+SHOWN = 5
+"""How many prompts or answers a message lists."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Facts in words, row by row."""
+
+    columns: tuple[str, ...]
+    """The key's columns."""
+    keys: tuple[dict[str, str], ...]
+    answers: tuple[str, ...]
+    relations: tuple[str | None, ...]
+
+    def rows_of(self, relation: str | None) -> list[int]:
+        return [row for row, own in enumerate(self.relations) if own == relation]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """One template asked of the rows of one relation."""
+
+    template: Template
+    relation: str | None
+    rows: tuple[int, ...]
+    """Rows of the table."""
+    prompts: tuple[tuple[int, ...], ...]
+    """Tokens of each row's prompt."""
+    neutral: tuple[int, ...]
+    """Tokens of the prompt about nothing in particular."""
+    answers: tuple[str, ...]
+    """What the table answers to this relation, each once: the answers to choose from."""
+    answer_tokens: tuple[tuple[int, ...], ...]
+    """Tokens of each of them."""
+    asked: tuple[int, ...]
+    """For each row its answer's place in `answers`."""
+
+
+def in_words(task: AssociationTask) -> Table:
+    """The cells that a task was read from."""
+    columns = task.origin.key_columns
+    if not columns:
+        raise InputError(
+            f"{task.origin.source}: a language model is asked in words, by the names of a table's columns; these facts "
+            "come from no table"
+        )
+    joint = {"letters": "", "spaces": " "}.get(str(task.origin.reading.keys))
+    keys, answers = [], []
+    for row in range(task.facts):
+        fact = task[row]
+        cells = list(fact.key) if joint is None else _cells(fact.key, joint)
+        keys.append(dict(zip(columns, cells, strict=True)))
+        answers.append(fact.answer)
+    relations = [key.get(RELATION) for key in keys]
+    return Table(columns, tuple(keys), tuple(answers), tuple(relations))
+
+
+def _cells(tokens: Sequence[str], joint: str) -> list[str]:
+    """The cells that were spelled, or split at their spaces, into these tokens."""
+    cells: list[list[str]] = [[]]
+    for token in tokens:
+        if token == SEPARATOR:
+            cells.append([])
+        elif token != PAD:
+            cells[-1].append(token)
+    return [joint.join(parts) for parts in cells]
+
+
+def templates_for(task: AssociationTask, table: Table, given: Sequence[str]) -> dict[str | None, list[Template]]:
+    """Templates of each relation: those given, for every relation, or those that come with the source."""
+    relations = list(dict.fromkeys(table.relations))
+    source = task.origin.source.partition(":")[0]
+    if given:
+        parsed = [parse_template(text, table.columns) for text in given]
+        if len(relations) > 1 and any(RELATION not in template.columns for template in parsed):
+            raise InputError(
+                f"`template`: the table has {len(relations)} relations ({', '.join(map(str, relations[:SHOWN]))}); "
+                f"name {{{RELATION}}} in every template, or keep one relation with `relation`"
+            )
+        return dict.fromkeys(relations, parsed)
+    built_in = BUILT_IN.get(source)
+    if built_in is None:
+        raise InputError(
+            f"`template`: a language model is asked in words; give one that names {', '.join(table.columns)} in braces "
+            f"(templates come with {', '.join(BUILT_IN)})"
+        )
+    unknown = [relation for relation in relations if relation not in built_in]
+    if unknown:
+        raise InputError(f"`template`: none comes with {source} for {unknown[0]!r}; give one")
+    return {
+        relation: [parse_template(text, table.columns) for text in built_in[str(relation)]] for relation in relations
+    }
+
+
+def questions(model: LanguageModel, table: Table, relation: str | None, template: Template) -> Questions:
+    """Prompts and answers in the model's tokens; what its tokenizer does not know is named."""
+    rows = table.rows_of(relation)
+    answers = tuple(dict.fromkeys(table.answers[row] for row in rows))
+    place = {answer: number for number, answer in enumerate(answers)}
+    neutral_text = template.neutral()
+    texts = [template.fill(table.keys[row]) for row in rows]
+    (neutral,) = model.encode([neutral_text])
+    prompts = model.encode(texts)
+    # An answer's tokens are those it adds to a prompt: alone, some tokenizers would spell it otherwise.
+    joined = model.encode([f"{neutral_text} {answer}" for answer in answers])
+    tokens = [ids[len(neutral) :] for ids in joined]
+    found = _unknown(model, "prompts", texts, prompts) + _unknown(model, "answers", answers, tokens)
+    torn = [answer for answer, ids in zip(answers, joined, strict=True) if ids[: len(neutral)] != neutral]
+    empty = [answer for answer, ids in zip(answers, tokens, strict=True) if not ids]
+    if torn or empty:
+        found.append(f"the tokenizer adds no tokens of its own for the answers {_some(torn or empty)}")
+    if found:
+        raise problems(f"{model.name}: its tokenizer cannot encode these facts", found)
+    return Questions(
+        template, relation, tuple(rows), tuple(map(tuple, prompts)), tuple(neutral), answers,
+        tuple(map(tuple, tokens)), tuple(place[table.answers[row]] for row in rows),
+    )  # fmt: skip
+
+
+def _unknown(model: LanguageModel, what: str, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str]:
+    unknown = model.tokenizer.unk_token_id
+    if unknown is None or unknown == model.tokenizer.eos_token_id:
+        return []
+    lost = [text for text, ids in zip(texts, tokens, strict=True) if unknown in ids]
+    return [f"{len(lost)} {what} hold words it does not know: {_some(lost)}"] if lost else []
+
+
+def _some(texts: Sequence[str]) -> str:
+    shown = ", ".join(repr(text) for text in texts[:SHOWN])
+    return shown + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")

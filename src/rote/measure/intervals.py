@@ -1,0 +1,23 @@
+"""Intervals for a share that was counted."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+NORMAL_95 = 1.959964
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+def wilson(successes: int, trials: int) -> Interval:
+    """Wilson's 95 % interval for a share (Wilson 1927): sensible at 0 and 1, where the usual one has no width."""
+    if trials == 0:
+        return Interval(0.0, 1.0)
+    share, z2 = successes / trials, NORMAL_95**2
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = NORMAL_95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))

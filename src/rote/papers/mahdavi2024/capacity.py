@@ -1,0 +1,68 @@
+"""Capacity at full recall against H, n and k: what the published sweeps ask, found by bisection.
+
+Sizes are those of the published sweeps up to what one core can search in minutes; n = 32 and k = 64 where they are
+held, as published, and H = 5 where the published sweeps hold H = 20 or 30.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rote.papers.paper import Claim
+from rote.papers.vector_figures import CapacityFigure, Quick, VectorSetting
+from rote.papers.vector_rules import IncreasesWithSize, MeetsPromise, NoMoreThanRank, NothingBeyond, PowerOfSize
+
+MEETS_PROMISE = Claim(
+    "meets-promise", "Training memorizes at least the H(min(n, k) - 1) + 1 examples of Theorem 1", MeetsPromise()
+)
+TIGHT = Claim("tight", "The bound is tight: training memorizes no more than H(n - 1) + 1 examples", NoMoreThanRank())
+
+
+def kinds(setting: VectorSetting, fresh: bool = True) -> tuple[VectorSetting, ...]:
+    """The setting with labels and with targets, in one shared context and, where wanted, in fresh ones.
+
+    With fresh contexts a search takes hours from ten heads on.
+    """
+    shares = (True, False) if fresh else (True,)
+    return tuple(replace(setting, shared=shared, classes=classes) for shared in shares for classes in (100, None))
+
+
+BY_HEADS = CapacityFigure(
+    "mahdavi2024.heads",
+    "Capacity against heads, n = 32, k = 64",
+    "heads",
+    tuple(kind for heads in (1, 2, 5, 10, 20) for kind in kinds(VectorSetting(heads, 32), heads <= 5)),
+    (
+        Claim("linear-in-heads", "Memorized examples grow linearly in the number of heads", PowerOfSize(0.9, 1.1)),
+        MEETS_PROMISE,
+        TIGHT,
+    ),
+    Quick((1, 2, 3, 5), fresh=False),
+)
+
+BY_CONTEXT = CapacityFigure(
+    "mahdavi2024.context",
+    "Capacity against context length, H = 5, k = 64",
+    "context",
+    tuple(kind for context in (1, 5, 10, 32, 60) for kind in kinds(VectorSetting(5, context))),
+    (
+        Claim("grows-with-context", "Memorized examples grow with the context length", IncreasesWithSize()),
+        MEETS_PROMISE,
+        TIGHT,
+    ),
+    Quick((1, 5, 10, 32), fresh=False),
+)
+
+BY_HEAD_DIM = CapacityFigure(
+    "mahdavi2024.head_dim",
+    "Capacity against head dimension, H = 5, n = 32",
+    "head_dim",
+    tuple(kind for head_dim in (10, 31, 32, 64) for kind in kinds(VectorSetting(5, 32, head_dim))),
+    (
+        Claim("nothing-beyond-context", "Nothing is gained by k > n", NothingBeyond(32)),
+        MEETS_PROMISE,
+        TIGHT,
+    ),
+    Quick((10, 32, 64), fresh=False),
+    note="In one context k = n - 1 expresses every attention that a larger k does (see `narrowed`).",
+)

@@ -1,0 +1,80 @@
+"""A reproduced figure about vector tasks: every seed, the mean, the law, and the bounds that apply."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rote.experiments.vector_findings import VectorFindings, VectorSeries
+from rote.papers.vector_figures import CapacityFigure, GridFigure, SaturationFigure
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+
+COLOURS = (BLUE, SKY, VERMILION, GREEN, PURPLE, ORANGE)
+MARKS = ("o", "s", "^", "D", "v", "P")
+SMALLEST_SHOWN = 0.8
+"""Nothing memorized is drawn here on a logarithmic axis."""
+
+
+def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
+    """Draw a figure as PNG and SVG; the file names are the figure's id."""
+    plan = findings.plan
+    folder.mkdir(parents=True, exist_ok=True)
+    with figure(7.4, 4.6) as drawn:
+        axes = drawn.add_subplot()
+        for place, series in enumerate(findings.series):
+            _draw_series(axes, series, COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)], findings)
+        if isinstance(plan.figure, CapacityFigure):
+            _draw_bounds(axes, findings)
+            axes.set_yscale("log")
+        elif isinstance(plan.figure, SaturationFigure):
+            axes.set_xscale("log")
+            axes.set_ylim(bottom=0)
+        elif isinstance(plan.figure, GridFigure) and plan.figure.cells[0][0].classes is None:
+            axes.set_yscale("log")
+        if not isinstance(plan.figure, SaturationFigure):
+            axes.set_xticks(sorted({point.x for series in findings.series for point in series.points}))
+        axes.set_xlabel(findings.x_label)
+        axes.set_ylabel(findings.y_label)
+        note = "QUICK: fewer cells and repeats, " if plan.quick else ""
+        missing = f", {findings.missing} points incomplete" if findings.missing else ""
+        repeats = f"{plan.repeats} seed{'s' if plan.repeats > 1 else ''}"
+        axes.set_title(f"{plan.figure.title}\n{note}protocol {plan.protocol}, {repeats}{missing}")
+        axes.grid()
+        axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return [save(drawn, folder / f"{plan.figure.id}.{kind}") for kind in ("png", "svg")]
+
+
+def _draw_series(axes: Any, series: VectorSeries, colour: str, mark: str, findings: VectorFindings) -> None:
+    x = [point.x for point in series.points]
+    means = [max(point.mean, SMALLEST_SHOWN) if _counts(findings) else point.mean for point in series.points]
+    axes.plot(x, means, marker=mark, ms=4.5, lw=1.1, color=colour, label=series.name, zorder=3)
+    for point in series.points:
+        values = [max(value, SMALLEST_SHOWN) if _counts(findings) else value for value in point.values]
+        axes.plot([point.x] * len(values), values, ls="none", marker="_", ms=7, color=colour, zorder=2)
+    line = series.fit("linear")
+    if line is None or not _counts(findings) or findings.plan.figure.claims[0].id != "linear-in-heads":
+        return
+    dense = np.linspace(min(x), max(x), 200)
+    shown = line(dense) > SMALLEST_SHOWN
+    axes.plot(dense[shown], line(dense)[shown], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+
+
+def _counts(findings: VectorFindings) -> bool:
+    return isinstance(findings.plan.figure, CapacityFigure)
+
+
+def _draw_bounds(axes: Any, findings: VectorFindings) -> None:
+    points = [point for series in findings.series for point in series.points]
+    promised = sorted({(point.x, point.setting.promised) for point in points})
+    rank = sorted({(point.x, point.setting.rank) for point in points if point.setting.shared})
+    fresh = sorted({(point.x, point.setting.rank) for point in points if not point.setting.shared})
+    bounds = [(promised, "H(min(n, k) - 1) + 1: Theorem 1", "--"), (fresh, "Hd: rank, fresh contexts", "-.")]
+    if rank != promised:
+        bounds.insert(1, (rank, "H(n - 1) + 1: rank, one context", ":"))
+    for line, label, style in bounds:
+        if line:
+            axes.plot(*zip(*line, strict=True), style, color=GREY, lw=1.1, label=label)
+    if findings.plan.figure.claims[0].id == "linear-in-heads":
+        axes.plot([], [], color=GREY, lw=0.8, ls=(0, (1, 1.5)), label="straight lines in H")

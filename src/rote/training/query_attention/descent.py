@@ -1,0 +1,88 @@
+"""Training by descent: minibatches, warm-up and cosine, the best weights seen on all examples kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from rote.training.initial import generator
+from rote.training.query_attention.objective import FoldedObjective
+from rote.training.query_attention.optimiser import Optimiser
+from rote.training.query_attention.protocol import VectorProtocol
+from rote.training.schedule import learning_rates
+
+Report = Callable[[int], None]
+"""Told how many steps were taken."""
+
+
+@dataclass
+class Path:
+    """Where training is, and the best that it has passed."""
+
+    weights: dict[str, Tensor]
+    accuracy: float = 0.0
+    loss: float = math.inf
+    steps: int = 0
+    diverged_at: int | None = None
+    curve: list[tuple[int, float]] = field(default_factory=list)
+
+    def keep(self, weights: dict[str, Tensor], accuracy: float, loss: float) -> None:
+        """Remember these weights if no better ones were seen: more labels right, or as many at a smaller loss."""
+        self.curve.append((self.steps, loss))
+        if math.isfinite(loss) and (accuracy, -loss) > (self.accuracy, -self.loss):
+            self.weights = {name: tensor.detach().clone() for name, tensor in weights.items()}
+            self.accuracy, self.loss = accuracy, loss
+
+
+def descend(
+    objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, seed: int, report: Report
+) -> Path:
+    """From these weights; stops early when every label is right (if the protocol says so) or the loss is no number."""
+    leaves = {name: tensor.clone().requires_grad_() for name, tensor in weights.items()}
+    optimiser = Optimiser(leaves, protocol)
+    rates, matrix_rates = rates_of(protocol)
+    order = Batches(len(objective.problem), protocol.batch, seed)
+    path = Path(weights)
+    for step in range(protocol.steps):
+        loss = objective.gradient(leaves, order.next()).mean_loss
+        if not math.isfinite(loss):
+            path.diverged_at = step
+            break
+        optimiser.step(rates[step], matrix_rates[step])
+        path.steps = step + 1
+        if path.steps % protocol.check == 0 or path.steps == protocol.steps:
+            score = objective.score(leaves)
+            path.keep(leaves, score.accuracy, score.mean_loss)
+            report(min(protocol.check, path.steps))
+            if protocol.stop and score.right == score.examples:
+                break
+    return path
+
+
+def rates_of(protocol: VectorProtocol) -> tuple[list[float], list[float]]:
+    """Learning rates of Adam and of Muon, step by step."""
+    unit = learning_rates("cosine", protocol.steps, 1.0, 0.0, protocol.warmup, 1)
+    return (protocol.peak * unit).tolist(), (protocol.muon_peak * unit).tolist()
+
+
+class Batches:
+    """Rows of every step: a new order each epoch, cut into batches; a remainder shorter than a batch waits for the next
+    order."""
+
+    def __init__(self, examples: int, batch: int | None, seed: int) -> None:
+        self._examples, self._rng = examples, generator(seed, "batches")
+        self._batch = None if batch is None or batch >= examples else batch
+        self._left = torch.empty(0, dtype=torch.long)
+
+    def next(self) -> Tensor | None:
+        """Nothing when a batch is all examples."""
+        if self._batch is None:
+            return None
+        if len(self._left) < self._batch:
+            self._left = torch.from_numpy(self._rng.permutation(self._examples))
+        taken, self._left = self._left[: self._batch], self._left[self._batch :]
+        return taken

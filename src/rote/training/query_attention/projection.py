@@ -1,0 +1,113 @@
+"""Variable projection: one real target, whose readout is solved at every step while attention is trained.
+
+For fixed attention the output is linear in what the heads read: with a shared context in the Hn attention weights
+(a head's values are n free numbers as long as n <= d), with fresh ones in the Hd coordinates of the heads' mixtures. A
+ridge regression gives the best readout; it is written into the released parameters (W_V carries it, W_O and the readout
+only pass it on), and by the envelope theorem the gradient of the best error in everything else is the ordinary gradient
+at that readout (Golub and Pereyra 1973).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.training.query_attention.descent import Path, Report, rates_of
+from rote.training.query_attention.examples import attention, chunks
+from rote.training.query_attention.fold import Embedding, fold
+from rote.training.query_attention.objective import FoldedObjective
+from rote.training.query_attention.optimiser import Optimiser
+from rote.training.query_attention.protocol import VectorProtocol
+
+SOLVED = ("value", "output", "readout", "readout_bias")
+
+
+def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, report: Report) -> Path:
+    """Train W_Q, W_K and the embedding; the readout is the best one throughout."""
+    _must_be_linear(objective)
+    trained = {name: tensor.clone().requires_grad_() for name, tensor in weights.items() if name not in SOLVED}
+    optimiser = Optimiser(trained, protocol)
+    rates, matrix_rates = rates_of(protocol)
+    path = Path(weights)
+    for step in range(protocol.steps + 1):
+        detached = {name: tensor.detach() for name, tensor in trained.items()}
+        whole = trained | solved_readout(objective, detached, protocol.ridge)
+        loss = objective.gradient(whole).mean_loss
+        path.steps = step
+        if not math.isfinite(loss):
+            path.diverged_at = step
+            break
+        path.keep(whole, 0.0, loss)
+        if step == protocol.steps:
+            break
+        optimiser.step(rates[step], matrix_rates[step])
+        report(1)
+    return path
+
+
+@torch.no_grad()
+def solved_readout(objective: FoldedObjective, weights: dict[str, Tensor], ridge: float) -> dict[str, Tensor]:
+    """W_V, W_O, the readout and its bias with the least squared error for this attention, in released parameters.
+
+    W_O and the readout place every head's value in the first coordinate and read it there.
+    """
+    spec, problem = objective.spec, objective.problem
+    features = _features(objective, weights)
+    targets = problem.answers[:, 0]
+    means, middle = features.mean(0), targets.mean()
+    features -= means
+    gram = (features.T @ features).double()
+    gram.diagonal().add_(ridge * len(targets))
+    projected = (features.T @ (targets - middle)).double()
+    solution = torch.cholesky_solve(projected[:, None], torch.linalg.cholesky(gram))[:, 0]
+    bias = middle.double() - means.double() @ solution
+    values = solution.view(spec.heads, -1)
+    if problem.shared:
+        tokens = Embedding.of(spec, weights).context(problem.contexts[0]).double()
+        values = values @ torch.linalg.pinv(tokens).T
+    first = torch.eye(spec.dim, 1, dtype=torch.float64)
+    solved = {"value": values[:, None], "output": first.expand(spec.heads, -1, -1), "readout": first.T}
+    if spec.readout_bias:
+        solved["readout_bias"] = bias[None]
+    return {name: tensor.to(targets.dtype).contiguous() for name, tensor in solved.items()}
+
+
+def _features(objective: FoldedObjective, weights: dict[str, Tensor]) -> Float[Tensor, "examples features"]:
+    """What the output is linear in, for every example."""
+    spec, problem = objective.spec, objective.problem
+    blank = weights["query"]
+    no_readout = {
+        "value": blank.new_zeros(spec.heads, 1, spec.dim),
+        "output": blank.new_zeros(spec.heads, spec.dim, 1),
+        "readout": blank.new_zeros(1, spec.dim),
+        "readout_bias": blank.new_zeros(1),
+    }
+    tables = fold(spec, weights | no_readout, problem.contexts)
+    embedding = Embedding.of(spec, weights)
+    width = spec.context if problem.shared else spec.dim
+    features = blank.new_empty(len(problem), spec.heads, width)
+    for part in chunks(problem, spec.heads):
+        examples = problem.rows(part)
+        share, _ = attention(tables, examples)
+        if problem.shared:
+            features[part] = share
+        else:
+            features[part] = (share @ examples.contexts) @ embedding.matrix.T + share @ embedding.tokens
+    return features.flatten(1)
+
+
+def _must_be_linear(objective: FoldedObjective) -> None:
+    spec, problem = objective.spec, objective.problem
+    reasons = []
+    if problem.labelled or spec.outputs != 1:
+        reasons.append("it takes one real target an example")
+    if problem.shared and spec.context > spec.dim:
+        reasons.append(f"a shared context of {spec.context} tokens has more values than {spec.dim} dimensions can give")
+    if not spec.readout_bias:
+        reasons.append("the model needs a readout_bias")
+    if reasons:
+        raise InputError(f"variable projection cannot train this: {'; '.join(reasons)}. Use method descent")

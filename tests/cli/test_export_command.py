@@ -1,0 +1,39 @@
+"""`rote export`, and `rote verify` on what it wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+FACTS = "random:vocab=12,context=2,facts=30,seed=1"
+
+
+@pytest.fixture
+def model(rote):
+    assert rote("build", FACTS, "-o", "model").code == 0
+    return "model"
+
+
+def test_an_exported_folder_verifies_until_it_is_changed(rote, model, tmp_path):
+    done = rote("export", model, "--to", "torch", "-o", "there", "--json")
+    assert done.code == 0
+    assert done.json["recalled"] == done.json["read"] == 30
+    assert rote("verify", "there", FACTS).code == 0
+    (tmp_path / "there" / "spec.json").write_text((tmp_path / "there" / "spec.json").read_text() + "\n")
+    verified = rote("verify", "there", FACTS)
+    assert verified.code == 1
+    assert "spec.json" in verified.out
+
+
+def test_the_table_says_what_was_seen_there(rote, model):
+    out = rote("export", model, "--to", "torch", "-o", "there", "--facts", FACTS).out
+    assert "30 of 30 facts recalled through torch" in out
+    assert "largest change of a margin" in out
+
+
+def test_unknown_targets_and_folders_that_exist_are_refused(rote, model):
+    refused = rote("export", model, "--to", "lama", "-o", "there")
+    assert (refused.code, "did you mean 'llama'" in refused.err) == (2, True)
+    assert rote("export", model, "--to", "torch", "-o", "there").code == 0
+    again = rote("export", model, "--to", "torch", "-o", "there")
+    assert (again.code, "exists and is not empty" in again.err) == (2, True)
+    assert rote("export", model, "--to", "torch", "-o", "there", "--force").code == 0

@@ -1,0 +1,57 @@
+"""`rote recall` on a language model's folder, and on rote's own."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("transformers", reason="language models need the package transformers")
+sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
+
+TABLE = "country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\n"
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory):
+    from tiny import save_gpt2
+
+    return save_gpt2(tmp_path_factory.mktemp("models") / "gpt2")
+
+
+def test_a_language_model_is_asked_by_template(rote, gpt2, tmp_path):
+    (tmp_path / "capitals.csv").write_text(TABLE)
+    asked = ("recall", gpt2, "capitals.csv", "--template", "The capital of {country} is")
+    document = rote(*asked, "--json", "--replies", "replies.csv").json
+    (relation,) = document["relations"]
+    assert relation["templates"][0]["facts"] == 3
+    assert document["parameters"] > document["embedding_parameters"] > 0
+    with (tmp_path / "replies.csv").open() as file:
+        written = list(csv.DictReader(file))
+    assert [row["answer"] for row in written] == ["Paris", "Rome", "Lima"]
+    table = rote(*asked, "--template", "what is the capital of {country}")
+    for shown in ("first token", "over templates", "tied ones once", "ceiling"):
+        assert shown in table.out
+
+
+def test_a_rote_folder_is_asked_as_before_and_takes_no_template(rote, tmp_path):
+    (tmp_path / "capitals.csv").write_text(TABLE)
+    assert rote("build", "capitals.csv", "-o", "model", "--keys", "letters").code == 0
+    assert rote("recall", "model", "capitals.csv", "--json").json["recalled"] == 3
+    refused = rote("recall", "model", "capitals.csv", "--template", "The capital of {country} is")
+    assert refused.code == 2
+    assert "reads its own tokens" in refused.err
+
+
+def test_what_cannot_be_asked_is_one_message_and_writes_nothing(rote, gpt2, tmp_path):
+    (tmp_path / "capitals.csv").write_text(TABLE)
+    before = sorted(tmp_path.iterdir())
+    refused = rote("recall", gpt2, "capitals.csv", "--template", "{nation}", "--replies", "replies.csv")
+    assert refused.code == 2
+    assert "no key column 'nation'" in refused.err
+    assert rote("recall", gpt2, "capitals.csv", "--replies", "replies.txt").code == 2
+    assert rote("recall", gpt2, "random:vocab=5,context=2", "--template", "{a}").code == 2
+    assert rote("recall", "no-such-folder", "capitals.csv").code == 2
+    assert sorted(tmp_path.iterdir()) == before

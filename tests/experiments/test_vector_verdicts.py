@@ -1,0 +1,83 @@
+"""Verdicts on vector tasks: every rule can hold, fail and stay undecided."""
+
+import pytest
+
+from rote.experiments.vector_findings import VectorFindings, VectorPoint, VectorSeries
+from rote.experiments.vector_plan import VectorPlan
+from rote.experiments.vector_verdicts import decide_on_vectors
+from rote.papers import VECTOR_FIGURES, vector_figures_named
+from rote.papers.rules import Rule
+from rote.papers.vector_figures import VectorSetting
+from rote.papers.vector_rules import (
+    DecreasesWithSize,
+    HeadsSplitExamples,
+    IncreasesWithSize,
+    MeetsPromise,
+    NoMoreThanRank,
+    NothingBeyond,
+    PowerOfSize,
+)
+
+
+def findings(values, setting=None, overlaps=()):
+    """One series: x -> values of its seeds."""
+    plan = VectorPlan.of(vector_figures_named("mahdavi2024.heads")[0])
+    points = tuple(
+        VectorPoint(x, tuple(seeds), setting or VectorSetting(x, 32), 1.0, tuple(overlaps))
+        for x, seeds in values.items()
+    )
+    return VectorFindings(plan, (VectorSeries("a series", points),), 0)
+
+
+def outcome(rule, *args, **kwargs):
+    return decide_on_vectors(rule, findings(*args, **kwargs)).outcome
+
+
+LINE = {1: [100, 104], 2: [200, 190], 5: [500, 510], 10: [1000, 980], 20: [2000, 2010]}
+SQUARE = {1: [11, 12], 2: [40, 43], 5: [255, 245], 10: [1010, 1000], 20: [4020, 3990]}
+
+
+def test_a_line_is_linear_and_a_parabola_is_not():
+    assert outcome(PowerOfSize(0.9, 1.1), LINE) == "holds"
+    assert outcome(PowerOfSize(0.9, 1.1), SQUARE) == "does not"
+    assert outcome(PowerOfSize(0.9, 1.1), {1: [1], 2: [2], 3: [3]}) == "undecided"
+
+
+def test_growth_and_decline():
+    assert outcome(IncreasesWithSize(), LINE) == "holds"
+    assert outcome(IncreasesWithSize(), {1: [100], 2: [50]}) == "does not"
+    assert outcome(IncreasesWithSize(), {1: [100], 2: [99]}) == "undecided"  # within a rung of the ladder
+    assert outcome(DecreasesWithSize(), {1: [0.1], 2: [0.01]}) == "holds"
+
+
+def test_nothing_beyond():
+    assert outcome(NothingBeyond(32), {10: [5, 6], 32: [100, 104], 64: [105, 101]}) == "holds"
+    assert outcome(NothingBeyond(32), {32: [100, 104], 64: [140, 150]}) == "does not"
+    assert outcome(NothingBeyond(32), {32: [100, 140], 64: [150, 120]}) == "undecided"
+    assert outcome(NothingBeyond(32), {10: [1], 31: [2]}) == "undecided"
+
+
+def test_promise_and_rank():
+    setting = VectorSetting(2, 32)
+    assert outcome(MeetsPromise(), {2: [63, 64]}, setting) == "holds"
+    assert outcome(MeetsPromise(), {2: [63, 62]}, setting) == "does not"
+    assert outcome(NoMoreThanRank(), {2: [63, 63]}, setting) == "holds"
+    assert outcome(NoMoreThanRank(), {2: [63, 70]}, setting) == "does not"
+
+
+def test_heads_that_ignore_each_other_do_not_specialise():
+    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[1.0, 1.1, 0.98, 1.02]) == "does not"
+    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[0.1, 0.2, 0.0, 0.3]) == "holds"
+    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[0.2, 1.5, 0.4, 1.3]) == "undecided"
+    assert outcome(HeadsSplitExamples(), {1: [1]}) == "undecided"
+
+
+@pytest.mark.parametrize("figure", VECTOR_FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
+def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
+    empty = VectorFindings(VectorPlan.of(figure), (), 1)
+    assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}
+
+
+def test_an_unknown_rule_is_an_error():
+    with pytest.raises(TypeError, match="no verdict"):
+        decide_on_vectors(Rule(), findings(LINE))

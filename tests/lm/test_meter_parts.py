@@ -1,0 +1,95 @@
+"""Parts of the meter: strings, subjects, causality, training."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+
+from rote.errors import InputError
+from rote.lm.language_model import count_parameters
+from rote.lm.meter.point import measure_point
+from rote.lm.meter.strings import StringShape, random_strings
+from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
+
+SMALL = StringShape(vocab=8, key=2, counted=3)
+
+
+def test_every_string_has_its_own_key():
+    strings = random_strings(SMALL, 64, seed=3)
+    assert len({tuple(row[:2].tolist()) for row in strings}) == 64
+    assert torch.equal(strings, random_strings(SMALL, 64, seed=3))
+    with pytest.raises(InputError, match="make only 64"):
+        SMALL.strings_of(65 * SMALL.bits)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "mamba"])
+def test_a_named_architecture_is_causal_and_ties_its_embeddings(name):
+    made = subject(name, Sizes(dim=8, layers=1, heads=2), SMALL)
+    check_causal(made, SMALL)
+    untied = subject(name, Sizes(dim=8, layers=1, heads=2, tied=False), SMALL)
+    assert count_parameters(untied.make()).total - count_parameters(made.make()).total == 8 * 8
+
+
+def test_a_small_model_holds_what_it_is_offered_and_nothing_of_fresh_strings():
+    made = subject("llama", Sizes(dim=8, layers=1, heads=2), SMALL)
+    point = measure_point(made, SMALL, strings=10, steps=150, rate=0.1, seed=0)
+    assert 0.9 * 90 < point.held <= point.offered == 90
+    assert point.fresh_is_nothing
+
+
+class Future(torch.nn.Module):
+    """Sees the next token: its logits depend on the mean over all positions."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(8, 8)
+
+    def forward(self, ids):
+        known = self.table(ids)
+        return known + known.mean(1, keepdim=True)
+
+
+def test_a_module_that_sees_later_tokens_is_refused():
+    with pytest.raises(InputError, match="is not causal"):
+        check_causal(Subject("future", Future, {}), SMALL)
+
+
+def test_a_module_of_another_form_is_refused():
+    with pytest.raises(InputError, match=r"shape \(2, 4, 5\), expected \(2, 4, 8\)"):
+        check_causal(Subject("five", lambda: torch.nn.Embedding(8, 5), {}), SMALL)
+    with pytest.raises(InputError, match="fails on token ids"):
+        check_causal(Subject("linear", lambda: torch.nn.Linear(3, 3), {}), SMALL)
+    with pytest.raises(InputError, match="made int"):
+        check_causal(Subject("seven", lambda: 7, {}), SMALL)
+
+
+def test_a_factory_is_imported_by_name(tmp_path, monkeypatch):
+    (tmp_path / "my_models.py").write_text("import torch\ndef make():\n    return torch.nn.Embedding(8, 8)\n")
+    monkeypatch.chdir(tmp_path)
+    check_causal(subject("my_models:make", Sizes(), SMALL), SMALL)
+    with pytest.raises(InputError, match="cannot be imported"):
+        subject("my_models:nothing", Sizes(), SMALL)
+    with pytest.raises(InputError, match="cannot be measured"):
+        subject("my_models", Sizes(), SMALL)
+
+
+def test_configuration_files_of_both_kinds_are_subjects(tmp_path):
+    facts = StringShape(vocab=8, key=2, counted=1)
+    path = tmp_path / "spec.json"
+    content = {"architecture": "attention-only", "vocab": 8, "context": 2, "dim": 4, "head_dim": 2, "heads": 3}
+    path.write_text(json.dumps(content))
+    made = subject(str(path), Sizes(), facts)
+    check_causal(made, facts)
+    point = measure_point(made, facts, strings=12, steps=200, rate=0.1, seed=0)
+    assert point.held == pytest.approx(12 * math.log2(8), rel=0.05)
+    with pytest.raises(InputError, match="protocol=facts"):
+        subject(str(path), Sizes(), SMALL)
+    other = tmp_path / "config.json"
+    other.write_text(json.dumps({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 8}))
+    check_causal(subject(str(other), Sizes(), SMALL), SMALL)
+    other.write_text(json.dumps({"model_type": "nobody-knows"}))
+    with pytest.raises(InputError, match="knows no model of type"):
+        subject(str(other), Sizes(), SMALL)
