@@ -125,7 +125,7 @@ def test_a_narrower_cast_is_refused(tmp_path):
     assert built.model.spec.word_bits > 24
     with pytest.raises(InputError, match=f"computes with {built.model.spec.word_bits} bits"):
         built.model.to(torch.float32)
-    with pytest.raises(InputError, match="dtype bfloat16"):
+    with pytest.raises(InputError, match="`dtype=bfloat16`"):
         rote.build(multisets(300, 8, 2), "kajitsuka2025.theorem4_1", dtype="float32", ordered=False).model.to(
             torch.bfloat16
         )

@@ -147,7 +147,7 @@ def test_what_cannot_be_is_refused():
     twice = VectorTask(task.contexts, task.queries[[0, 1, 0]], labels=np.array([0, 1, 1]))
     with pytest.raises(InputError, match="examples 0 and 2 have the same context and query"):
         build(twice, METHOD)
-    with pytest.raises(InputError, match="value_dim 1 tells two classes"):
+    with pytest.raises(InputError, match="`value_dim=1` tells two classes"):
         build(examples(10, 4, 8, shared=True, classes=9, seed=1), METHOD, value_dim=1)
     dependent = VectorTask(task.contexts, np.repeat(task.queries[:2], 5, 0) * np.arange(1, 11)[:, None],
                            labels=np.arange(10) % 2)  # fmt: skip

@@ -152,5 +152,5 @@ def test_contradictory_keys_get_their_commonest_answer(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_heads_are_refused(method):
-    with pytest.raises(InputError, match="heads 2: its models have no heads"):
+    with pytest.raises(InputError, match="`heads=2`: its models have no heads"):
         build(one_to_one(8), method, heads=2)

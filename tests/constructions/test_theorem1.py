@@ -166,5 +166,5 @@ def test_corollary_1_two_dimensions(seed):
 
 
 def test_corollary_1_is_about_two_dimensions():
-    with pytest.raises(rote.InputError, match="dim 2, not 3"):
+    with pytest.raises(rote.InputError, match="Corollary 1 is about dim 2"):
         rote.build(lookup(30, 2, 50, 0), "dana2025.corollary1", dim=3)

@@ -33,7 +33,7 @@ def test_refusal_names_promise_rank_and_remedy():
     with pytest.raises(InputError) as error:
         theorem1_spec(FIVE, dim=10, head_dim=10, heads=2)
     text = str(error.value)
-    for part in ("2 x 10 + 10 = 30", "5 + 2 x 5 = 15", "at least 4 heads", "25 facts"):
+    for part in ("2 x 10 + 10 = 30", "5 + 2 x 5 = 15", "`heads=4` or more", "25 facts"):
         assert part in text
     assert theorem1_spec(FIVE, dim=10, head_dim=10, heads=4).heads == 4
 

@@ -124,5 +124,5 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
         f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
         f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
-        f"Give at least {needed} heads at this dim and head_dim, or leave heads out"
+        f"Give `heads={needed}` or more at this dim and head_dim, or leave `heads` out"
     )
