@@ -16,6 +16,7 @@ from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 
+
 @dataclass(frozen=True)
 class Built:
     """A model that was built, with the certificate of what it holds."""
@@ -98,9 +99,7 @@ def _by(
     parsed = parse_options(construction, options)
     with blas_threads():
         draft = construction.build(
-            Request(
-                task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress
-            )
+            Request(task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress)
         )
     meets = draft.meets or construction.meets
     certificate = examine(draft.model, task, meets, draft.promised, draft.measured, progress).certificate

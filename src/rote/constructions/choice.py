@@ -44,6 +44,8 @@ def methods_for(task: Task) -> tuple[list[str], list[Abandoned]]:
 
 def none_holds(task: AssociationTask, dtype: str | None, abandoned: list[Abandoned]) -> CheckFailed:
     """Why no method ended in a model that recalls everything, one line for each."""
-    remedy = "name a `method` and its sizes, or try another `seed`" if dtype in (None, "float64") else "leave `dtype` out"
+    remedy = (
+        "name a `method` and its sizes, or try another `seed`" if dtype in (None, "float64") else "leave `dtype` out"
+    )
     reasons = "\n".join(f"  - {attempt}" for attempt in abandoned)
     return CheckFailed(f"no method stored all {task.facts:,} facts in {dtype or 'float32'}; {remedy}\n{reasons}")
