@@ -38,7 +38,7 @@ def build(
     output
         Folder to write the model into.
     method
-        Construction (see `rote methods`); a good one for the facts when absent.
+        Construction (see `rote methods`); the first that holds the facts when absent.
     dim
         Embedding dimension; chosen when absent.
     head_dim
@@ -68,6 +68,7 @@ def build(
 
     from rote.constructions.build import build as build_model
     from rote.folders import write_folder
+    from rote.folders.folder import weights_bytes
 
     if rank_one:
         options["rank_one"] = True
@@ -86,7 +87,7 @@ def build(
     )
     seconds = time.perf_counter() - start
     write_folder(output, built.model, task.origin, built.provenance, built.certificate, overwrite=force)
-    certificate = built.certificate
+    certificate, size = built.certificate, weights_bytes(built.model)
     summary = {
         "folder": str(output),
         "method": built.provenance["method"],
@@ -97,7 +98,7 @@ def build(
         "missed": certificate.missed,
         "ceiling": certificate.recallable / certificate.facts,
         "parameters": certificate.parameters,
-        "bytes": built.model.bytes,
+        "bytes": size,
         "bits_per_parameter": certificate.bits_per_parameter,
         "min_margin": certificate.min_margin,
         "divergence": certificate.divergence,
@@ -107,6 +108,7 @@ def build(
         "measured": certificate.measured,
         "seconds": round(seconds, 3),
         "seed": seed,
+        "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in built.attempts],
     }
     if as_json:
         print_json(summary)
@@ -117,7 +119,7 @@ def build(
             "method": summary["method"],
             "architecture": describe(built.model.spec),
             "parameters": certificate.parameters,
-            "size": f"{built.model.bytes / 1e6:,.2f} MB",
+            "bytes": size,
             **{
                 name.replace("_", " "): summary[name]
                 for name in ("bits_per_parameter", "min_margin", "divergence", "largest_error")
@@ -133,6 +135,8 @@ def build(
             "folder": str(output),
         },
     )
+    for attempt in built.attempts:
+        print(f"  left {attempt}")
 
 
 def _short(value: object) -> str:

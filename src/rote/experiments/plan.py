@@ -11,11 +11,11 @@ import math
 from pathlib import Path
 from typing import get_args
 
-from rote.errors import InputError
 from rote.experiments.plan_built import BITS, built_row, ways_for
 from rote.experiments.plan_row import PlanRow, Section
 from rote.experiments.plan_theory import rows_without_model, theory_rows
 from rote.experiments.storage import zipped_bytes
+from rote.models.model import dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask
 
@@ -32,8 +32,8 @@ def plan(
     `dtype` is that of the builds; each method's own when absent. Methods whose size only building tells are built where
     that takes seconds, and with `everything` in any case.
     """
-    if dtype is not None and dtype not in BITS:
-        raise InputError(f"`dtype`: {dtype!r} is not one of {', '.join(BITS)}")
+    if dtype is not None:
+        dtype_named(dtype)
     file = Path(task.origin.source)
     rows = rows_without_model(task.shape, BITS[dtype or "float32"], zipped_bytes(file if file.is_file() else task))
     rows += [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]

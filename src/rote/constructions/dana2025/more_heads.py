@@ -7,8 +7,7 @@ from dataclasses import replace
 from rote.constructions.construction import Abandoned, Draft, Request
 from rote.constructions.dana2025.solution import TooFewHeads
 from rote.constructions.dana2025.theorem1 import Theorem1Options
-from rote.constructions.dana2025.zero_slack import store
-from rote.errors import CheckFailed
+from rote.constructions.dana2025.zero_slack import NoDrawStores, store
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
@@ -33,8 +32,8 @@ def store_growing(
                 raise
             # These contexts' features have a smaller rank than the sizes of the task alone let expect.
             fewest, heads, reason = error.heads, error.heads, str(error)
-        except CheckFailed as error:
-            share = next(shares, None)
+        except NoDrawStores as error:
+            share = max(shares, default=None) if error.singular else next(shares, None)
             if share is None:
                 raise
             heads, reason = fewest + max(1, round(share * fewest)), str(error)

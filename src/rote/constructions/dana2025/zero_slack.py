@@ -10,6 +10,7 @@ facts; a draw that misses one is drawn again, and one that cannot be met is an e
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,15 @@ MOST_DENSE_FACTS = 25_000
 
 SAMPLED_FACTS = 5_000
 """Facts a draw is judged by at most."""
+
+
+class NoDrawStores(CheckFailed):
+    """Every draw was refused or missed facts."""
+
+    def __init__(self, message: str, singular: bool) -> None:
+        super().__init__(message)
+        self.singular = singular
+        """Whether the features of every draw were dependent, which a little room does not mend."""
 
 
 def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
@@ -81,7 +91,8 @@ def store(
                 measured = {"method": method, "redraws": redraw, **attempt.measured}
                 return Draft(model, promised(spec), measured)
         tried.append({**attempt.measured, "missed": missed})
-    raise CheckFailed(_not_met(task, spec, request.dtype, tried))
+    singular = all(math.isinf(draw["condition"]) for draw in tried)
+    raise NoDrawStores(_not_met(task, spec, request.dtype, tried), singular)
 
 
 def _sample(task: AssociationTask, seed: int) -> AssociationTask:

@@ -1,0 +1,63 @@
+"""What `rote plan` says of every method, and what building by it then gives.
+
+    python benchmarks/plan.py [countries airports] [--dtype float32] [--slow]
+
+A row is `equal` when parameters and bytes of the built model are those of the plan, `grew` when the plan called its
+size a start and the build ended above it, `refused` when both refuse, and `DIFFERS` otherwise. Fits and solves that
+take minutes are built with --slow only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import rote
+from rote.errors import RoteError
+from rote.experiments.plan_built import Way, build_way, built_row, ways_for
+from rote.experiments.plan_row import PlanRow
+from rote.folders.folder import weights_bytes
+from rote.tasks import AssociationTask
+
+
+def outcome(row: PlanRow, way: Way, task: AssociationTask, dtype: str | None) -> tuple[str, str]:
+    """Parameters and bytes as built, and how they compare with the row."""
+    try:
+        built = build_way(way, task, dtype)
+    except RoteError as error:
+        kept = {"refused": "refused", "starts": "refused, as the plan did not promise"}
+        return f"refused: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
+    parameters, size = built.model.parameters, weights_bytes(built.model)
+    if (parameters, size) == (row.parameters, row.bytes):
+        verdict = "equal"
+    else:
+        verdict = "grew" if row.section == "starts" and parameters > (row.parameters or 0) else "DIFFERS"
+    return f"{parameters:,} / {size:,}", verdict
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("facts", nargs="*", default=["countries", "airports"])
+    parser.add_argument("--dtype", default=None)
+    parser.add_argument("--slow", action="store_true")
+    given = parser.parse_args()
+    print("| facts | method | section | planned parameters / bytes | built parameters / bytes | | seconds |")
+    print("|---|---|---|---|---|---|---|")
+    for name in given.facts:
+        task = rote.facts(name)
+        if not isinstance(task, AssociationTask):
+            parser.error(f"{name}: this table is of associations")
+        for way in ways_for(task):
+            row = built_row(way, task, given.dtype)
+            planned = "-" if row.bytes is None else f"{row.parameters:,} / {row.bytes:,}"
+            built, verdict, start = "not built", "-", time.perf_counter()
+            if given.slow or row.section != "starts":
+                built, verdict = outcome(row, way, task, given.dtype)
+            seconds = time.perf_counter() - start
+            print(
+                f"| {name} | {way.id} | {row.section} | {planned} | {built} | {verdict} | {seconds:.1f} |", flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""A task that is built without a method ends in a model that recalls everything, or in the reason why none does."""
+
+import pytest
+
+from rote.constructions import CONSTRUCTIONS
+from rote.constructions.build import build
+from rote.constructions.choice import FALLBACKS, methods_for
+from rote.constructions.dana2025.more_heads import SHARES
+from rote.errors import CheckFailed, InputError
+from rote.models.model import DTYPES
+from rote.tasks import AssociationTask
+from rote.tasks.facts import facts
+
+ONE_TOKEN = AssociationTask.from_facts([((f"key{i}",), f"answer{i % 12}") for i in range(60)])
+CROWDED = AssociationTask.from_facts([(tuple(f"{i:09b}"), f"answer{i * i % 11}") for i in range(512)])
+"""Every key of nine binary letters: two tokens let no head tell as many keys apart as the sizes promise."""
+
+
+def test_a_table_that_the_default_holds_is_built_by_it_at_its_own_size():
+    task = facts("random:vocab=12,context=2,facts=30,seed=1")
+    chosen, named = build(task), build(task, "dana2025.theorem1")
+    assert chosen.attempts == ()
+    assert chosen.provenance == named.provenance
+    assert chosen.certificate.weights_fingerprint == named.certificate.weights_fingerprint
+
+
+@pytest.mark.parametrize("dtype", list(DTYPES))
+def test_countries_are_held_in_every_dtype(dtype):
+    built = build(facts("countries"), dtype=dtype)
+    assert built.certificate.dtype == dtype
+    assert built.certificate.recalled == built.certificate.facts == 987
+
+
+def test_heads_are_added_where_the_fewest_do_not_do():
+    task = facts("countries")
+    built = build(task, "dana2025.theorem1", dtype="bfloat16")
+    spec = build(task, "dana2025.theorem1").model.spec
+    fewest = spec.heads
+    assert fewest < built.model.spec.heads <= fewest * (1 + max(SHARES)) + 1
+    assert len(built.attempts) >= 1
+    assert f"heads {fewest}" in built.attempts[0].what
+    with pytest.raises(CheckFailed, match=f"heads {fewest}"):
+        build(task, "dana2025.theorem1", dtype="bfloat16", heads=fewest, head_dim=spec.head_dim)
+
+
+@pytest.mark.parametrize("dtype", list(DTYPES))
+def test_keys_of_one_token_go_to_a_method_without_attention(dtype):
+    built = build(ONE_TOKEN, dtype=dtype)
+    assert built.certificate.complete
+    assert "one token" in built.attempts[0].reason
+    assert built.provenance["method"] in FALLBACKS
+
+
+def test_facts_that_crowd_on_few_tokens_go_to_the_next_method():
+    built = build(CROWDED)
+    assert built.certificate.complete
+    assert built.provenance["method"] in FALLBACKS
+    assert built.attempts[0].what == "dana2025.theorem1"
+    # The named method alone has no way out, and says so.
+    with pytest.raises(CheckFailed, match="could not be stored"):
+        build(CROWDED, "dana2025.theorem1")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [(("a", "b"), "x")],
+        [(("a",), "x")],
+        [((f"k{i % 5}", f"m{i // 5}"), "x") for i in range(20)],
+        [((f"k{i}",), "x") for i in range(20)],
+        [((f"k{i % 5}", f"m{i // 5}"), f"x{i}") for i in range(40)],
+        [((f"k{i}",), f"k{(7 * i + 3) % 40}") for i in range(40)],
+        [((f"k{i}",), f"x{i % 2}") for i in range(40)] + [(("k3",), "x0")],
+    ],
+    ids=["a fact", "a fact of one token", "one answer", "one answer, one token", "every answer different",
+         "answers that are keys", "a contradiction"],
+)  # fmt: skip
+def test_small_and_odd_tables_are_held(table):
+    assert build(AssociationTask.from_facts(table)).certificate.complete
+
+
+def test_when_nothing_holds_every_attempt_is_told(monkeypatch):
+    monkeypatch.setattr("rote.constructions.choice.FALLBACKS", {"kajitsuka2025.deep_sets": 200_000, "madden2025": 10})
+    with pytest.raises(CheckFailed, match="no method stored all 60 facts in bfloat16") as caught:
+        build(ONE_TOKEN, dtype="bfloat16")
+    message = str(caught.value)
+    assert "one token" in message
+    assert "kajitsuka2025.deep_sets" in message
+    assert "madden2025: not tried beyond 10 facts" in message
+
+
+def test_bad_input_is_refused_at_once():
+    with pytest.raises(InputError, match="float8"):
+        build(ONE_TOKEN, dtype="float8")
+    with pytest.raises(InputError, match="seed -1"):
+        build(ONE_TOKEN, seed=-1)
+
+
+def test_methods_to_try_are_registered_for_associations():
+    for id in FALLBACKS:
+        assert AssociationTask in CONSTRUCTIONS[id].tasks
+    assert methods_for(ONE_TOKEN)[0] == ["dana2025.theorem1", *FALLBACKS]
+    assert methods_for(facts("random:kind=distributions,vocab=6,context=2,facts=12,seed=1"))[0] == [
+        "dana2025.sequence_encoder"
+    ]
