@@ -23,7 +23,7 @@ from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.tasks import AssociationTask, Task
 from rote.tasks.facts import facts as read_facts
-from rote.tasks.origin import Origin
+from rote.tasks.origin import UNNAMED, Origin
 
 Exportable = Model | Built | Folder | str | Path
 
@@ -102,7 +102,7 @@ def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Ce
 def _facts_of(origin: Origin | None, certificate: Certificate | None, given: Task | str | None) -> Task:
     if given is not None and not isinstance(given, str):
         return given
-    if given is None and origin is None:
+    if given is None and (origin is None or origin.source in UNNAMED):
         raise InputError(
             "`facts`: give the facts that the model was made for; an export is checked on every one of them"
         )
