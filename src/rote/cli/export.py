@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rote.cli.options import bars
+from rote.cli.options import Facts, bars
 from rote.cli.output import AsJson, print_json, print_pairs
 
 
@@ -17,7 +17,7 @@ def export(
     *,
     to: str,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    facts: str | None = None,
+    facts: Facts | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 READING = Group("Reading facts", sort_key=90)
 
-UNNAMED = ("in memory", "DataFrame", "-")
-"""Sources of facts that cannot be read again."""
-
 NOTE_FLAGS = {name: f"--{name}" for name in ("keys", "header", "delimiter", "blanks", "contradictions")}
 """Flags of the options that notes on reading name."""
 
@@ -95,6 +92,7 @@ def read_facts(source: str, options: ReadingOptions | None, default: Reading | N
 def facts_of(folder: Path, source: str | None, options: ReadingOptions | None) -> tuple[str, Task]:
     """The facts that a user names, or those the model folder was made from, read the way the folder's were."""
     from rote.folders.layout import read_origin
+    from rote.tasks.origin import UNNAMED
 
     origin = read_origin(folder)
     if source is None and origin.source in UNNAMED:

@@ -5,5 +5,4 @@ from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
 from rote.export.export import Exported as Exported
 from rote.export.export import export_model as export_model
 from rote.export.target import TARGETS as TARGETS
-from rote.export.verify import is_export as is_export
 from rote.export.verify import verify_export as verify_export

@@ -13,8 +13,10 @@ from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
 from rote.export.requirement import install_line, refuse_missing
 from rote.export.subject import Exportable, Subject, subject_of
-from rote.export.target import CERTIFICATE, MANIFEST, SOURCE, Manifest, Target, target_named, write_manifest
+from rote.export.target import Manifest, Target, target_named, write_manifest
+from rote.folders.destination import check_writable, parents_of, writing
 from rote.folders.folder import swap_in, write_folder, write_json
+from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 
@@ -46,24 +48,29 @@ def export_model(
     if the target library recalls every fact that the model recalls.
     """
     target, path = target_named(to), Path(output)
-    refuse_what_is_there(path, overwrite)
+    check_export_destination(path, overwrite)
     refuse_missing(to, target.requirements, target.extra)
     subject = subject_of(model, facts)
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path), parents_of(path):
+        certificate = _write_aside(target, subject, path, progress)
+    return Exported(path, certificate)
+
+
+def _write_aside(target: Target, subject: Subject, path: Path, progress: Progress) -> RuntimeCertificate:
+    """Write and examine a folder beside `path`, then rename it; what was begun is removed if anything fails."""
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         with _in_library(target):
             manifest = target.write(subject, aside)
         write_manifest(aside, manifest)
-        origin = subject.origin
-        write_folder(aside / SOURCE, subject.model, origin, subject.provenance, subject.certificate)
+        write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
         certificate = examine_folder(target, aside, subject, manifest, progress).certificate
         if not certificate.complete:
             raise CheckFailed(
-                f"{to}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
-                "Larger margins survive: build with solve=dense or more heads, or choose another target"
+                f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
+                "Larger margins survive: build with `solve=dense` or more `heads`, or choose another target"
             )
         write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
         aside.chmod(0o755)
@@ -71,7 +78,7 @@ def export_model(
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    return Exported(path, certificate)
+    return certificate
 
 
 def examine_folder(
@@ -105,12 +112,16 @@ def exported_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def refuse_what_is_there(path: Path, overwrite: bool) -> None:
-    """Before any work: is there something at `path` that writing would destroy?"""
-    if path.is_file():
-        raise InputError(f"{path}: is a file; give the name of a folder to write into")
-    if path.exists() and any(path.iterdir()):
-        if not overwrite:
-            raise InputError(f"{path}: exists and is not empty; choose another name, or overwrite it")
-        if not (path / MANIFEST).exists():
-            raise InputError(f"{path}: is not an exported folder, so it is not replaced; choose another name")
+def check_export_destination(path: Path, overwrite: bool) -> None:
+    """Before any work: refuse a path that cannot be written to, or where writing would destroy something."""
+    with writing(path):
+        if path.is_file():
+            raise InputError(f"{path}: is a file; give the name of a folder to write into")
+        if path.exists() and any(path.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
+                )
+            if not (path / MANIFEST).exists():
+                raise InputError(f"{path}: is not an exported folder, so it is not replaced; choose another name")
+    check_writable(path)

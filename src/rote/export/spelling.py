@@ -1,7 +1,7 @@
 """How a key is written as text: words with a space between them, or letters without one.
 
-The reading in a model folder (words or letters, padding) decides; what a target reads and what a person types is this
-text. A key's answer follows it after a delimiter where both stand in one line.
+The reading in a model folder (words, letters or what spaces divide; padding) decides. What a target reads and what a
+person types is this text. A key's answer follows it after a delimiter where both stand in one line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BEFORE_ANSWER = (" ", "\t", "|")
 class Spelling:
     """Keys of `context` tokens as text, and back."""
 
-    keys: Literal["words", "letters"]
+    keys: Literal["words", "letters", "spaces"]
     context: int
     tokens: tuple[str, ...]
     separator: str = " "
@@ -39,6 +39,8 @@ class Spelling:
     def of(cls, task: AssociationTask) -> Spelling:
         """The spelling that a task's reading asks for."""
         tokens = task.vocabulary.tokens
+        if task.origin.reading.keys == "spaces":
+            return cls("spaces", task.context, tokens, delimiter="\t")
         if task.origin.reading.keys != "letters":
             return cls("words", task.context, tokens)
         letters = {tokens[token] for token in np.unique(task.contexts)} - {PAD, SEPARATOR}
@@ -56,6 +58,8 @@ class Spelling:
         words = [self.tokens[token] for token in key]
         if self.keys == "words":
             return self.separator.join(words)
+        if self.keys == "spaces":
+            return self.separator.join(word for word in words if word != PAD)
         return "".join(self.separator if word == SEPARATOR else word for word in words if word != PAD)
 
     def texts(self, contexts: np.ndarray) -> list[str]:
@@ -70,6 +74,10 @@ class Spelling:
                 letters = list(text)
             padded = [PAD] * (self.context - len(letters)) + letters
             return [known[letter] for letter in padded] if all(letter in known for letter in padded) else []
+        if self.keys == "spaces":
+            words = text.split(self.separator)
+            padded = [PAD] * (self.context - len(words)) + words
+            return [known[word] for word in padded] if all(word in known for word in padded) else []
         return _words(text.split(self.separator), self.separator, known, self.context) or []
 
 

@@ -23,7 +23,7 @@ from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.tasks import AssociationTask, Task
 from rote.tasks.facts import facts as read_facts
-from rote.tasks.origin import Origin
+from rote.tasks.origin import UNNAMED, Origin
 
 Exportable = Model | Built | Folder | str | Path
 
@@ -73,7 +73,7 @@ def subject_of(source: Exportable, facts: Task | str | None = None) -> Subject:
     task = _facts_of(origin, certificate, facts) if not isinstance(facts, AssociationTask) else facts
     if not isinstance(task, AssociationTask):
         raise InputError(
-            f"facts: an export is checked fact by fact, each a key with one answer; this is a {type(task).__name__}"
+            f"`facts`: an export is checked fact by fact, each a key with one answer; this is a {type(task).__name__}"
         )
     if model.spec.reads != "tokens":
         raise InputError(
@@ -102,8 +102,10 @@ def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Ce
 def _facts_of(origin: Origin | None, certificate: Certificate | None, given: Task | str | None) -> Task:
     if given is not None and not isinstance(given, str):
         return given
-    if given is None and origin is None:
-        raise InputError("facts: give the facts that the model was made for; an export is checked on every one of them")
+    if given is None and (origin is None or origin.source in UNNAMED):
+        raise InputError(
+            "`facts`: give the facts that the model was made for; an export is checked on every one of them"
+        )
     reading = {} if origin is None else origin.reading.model_dump(exclude_defaults=True)
     source = given if given is not None else origin.source if origin is not None else ""
     try:
@@ -112,10 +114,10 @@ def _facts_of(origin: Origin | None, certificate: Certificate | None, given: Tas
         if given is not None:
             raise
         raise InputError(
-            f"facts: the folder says they came from {source!r}, which cannot be read again ({error}); name them"
+            f"`facts`: the folder says they came from {source!r}, which cannot be read again ({error}); name them"
         ) from None
     if given is None and certificate is not None and task.fingerprint != certificate.facts_fingerprint:
         raise InputError(
-            f"facts: {source!r} holds other facts now than those the model was certified on; name the right ones"
+            f"`facts`: {source!r} holds other facts now than those the model was certified on; name the right ones"
         )
     return task

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rote.errors import InputError
+from rote.errors import InputError, nearest
 from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import Subject
-from rote.tasks.grammar import nearest
+from rote.folders.layout import MANIFEST
 
 FORMAT = 1
-MANIFEST = "export.json"
-CERTIFICATE = "certificate.json"
-SOURCE = "source"
-"""The model that was exported, as a model folder: what the certificate is made again from."""
 
 TARGETS: dict[str, Target] = {}
 
@@ -75,7 +71,7 @@ class Target(ABC):
 def target_named(name: str) -> Target:
     if name not in TARGETS:
         known = ", ".join(TARGETS)
-        raise InputError(f"to: there is no target {name!r}{nearest(name, TARGETS)}; targets: {known}")
+        raise InputError(f"`to={name}`: there is no such target{nearest(name, TARGETS)}; targets: {known}")
     return TARGETS[name]
 
 

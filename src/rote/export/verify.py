@@ -11,19 +11,14 @@ from rote.export.certificate import RuntimeCertificate
 from rote.export.export import examine_folder
 from rote.export.requirement import refuse_missing
 from rote.export.subject import subject_of
-from rote.export.target import CERTIFICATE, MANIFEST, SOURCE, read_manifest, target_named
-from rote.folders.folder import read_json
-from rote.folders.verify import Check, Verification, same
+from rote.export.target import read_manifest, target_named
+from rote.folders.layout import CERTIFICATE, SOURCE, read_json
+from rote.folders.verification import Check, Verification, same
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 
 TOLERANT = ("min_margin", "largest_margin_change")
 """Numbers that depend on the order in which a library sums; other machines may differ by a share of a margin."""
-
-
-def is_export(folder: Path) -> bool:
-    """Whether a folder is one that an export wrote."""
-    return (folder / MANIFEST).is_file()
 
 
 def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) -> Verification:

@@ -81,7 +81,7 @@ class Model:
 
     def to_torch(self) -> RoteModule:
         """The model as a `torch.nn.Module` with a copy of the weights; `rote.from_torch` is the way back."""
-        return RoteModule(self.spec, self.weights, self.vocabulary)
+        return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)
 
     @torch.no_grad()
     def logits(self, inputs: Any) -> Tensor:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from rote.models.forward import forward
 from rote.models.spec import Spec
+from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
 
@@ -16,10 +17,15 @@ class RoteModule(nn.Module):
     and `state_dict()` gives exactly the tensors of `model.safetensors`. Integer tensors are buffers.
     """
 
-    def __init__(self, spec: Spec, weights: dict[str, Tensor], vocabulary: Vocabulary | None = None) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        weights: dict[str, Tensor],
+        vocabulary: Vocabulary | None = None,
+        reader: KeyReader | None = None,
+    ) -> None:
         super().__init__()
-        self.spec = spec
-        self.vocabulary = vocabulary
+        self.spec, self.vocabulary, self.reader = spec, vocabulary, reader
         for name, tensor in weights.items():
             *path, leaf = name.split(".")
             owner: nn.Module = self

@@ -13,6 +13,10 @@ Contradictions = Literal["refuse", "keep", "first", "last", "most"]
 """What becomes of a key that has several answers: an error, all of them, the first or last one, or the commonest."""
 
 
+UNNAMED = ("in memory", "DataFrame", "-")
+"""Sources of facts that cannot be read again."""
+
+
 class Reading(BaseModel):
     """How a table's cells become tokens."""
 

@@ -71,13 +71,13 @@ def make_tokenizer(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None
     vocabulary = {text: place for place, text in enumerate(entries)}
     rules = [*_filling(spelling)]
     parts = _parts(spelling, contexts)
-    between = re.escape(spelling.separator) if spelling.keys == "words" else ""
+    between = "" if spelling.keys == "letters" else re.escape(spelling.separator)
     # From the last place to the first, so that what stands before a place is still as it was typed.
     rules += [(rf"\A{between.join(parts[: place + 1])}\K", marks[place]) for place in reversed(range(spelling.context))]
     any_mark = f"[{''.join(dict.fromkeys(marks))}]"
-    if spelling.keys == "words":
+    if between:
         rules.append((f"(?<={any_mark}){between}", ""))
-    else:
+    if spelling.delimiter != spelling.separator or not between:
         rules.append((f"(?<={marks[-1]}){re.escape(spelling.delimiter)}", ""))
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL[0]))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(Regex(rule), text) for rule, text in rules])
@@ -86,7 +86,7 @@ def make_tokenizer(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None
         divide.append(pre_tokenizers.Split(Regex(any_mark), "removed"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(divide)
     shown: list[Any] = [decoders.Replace(Regex(f"[{chr(MARKS)}-{FILL}]"), "")]
-    if spelling.keys == "words":
+    if between:
         # Puts a space before every word but the first: no word begins with the private character.
         shown.append(decoders.WordPiece(prefix=FILL, cleanup=False))
     tokenizer.decoder = decoders.Sequence(shown)
@@ -98,6 +98,8 @@ def _written(token: str, spelling: Spelling) -> str:
     """How a token stands in the text that the tokenizer sees."""
     if spelling.keys == "words":
         return token
+    if spelling.keys == "spaces":
+        return FILL if token == PAD else token
     return {PAD: FILL, SEPARATOR: spelling.separator}.get(token, token)
 
 
@@ -105,6 +107,8 @@ def _parts(spelling: Spelling, contexts: np.ndarray) -> list[str]:
     """A pattern for the part of a key at each place."""
     if spelling.keys == "letters":
         return [ANY] * spelling.context
+    if spelling.keys == "spaces":
+        return [r"\S+"] * spelling.context
     parts = []
     for column in contexts.T:
         words = [spelling.tokens[token] for token in np.unique(column)]
@@ -119,11 +123,14 @@ def _parts(spelling: Spelling, contexts: np.ndarray) -> list[str]:
 
 def _filling(spelling: Spelling) -> list[tuple[str, str]]:
     """Rules that fill short keys on the left; each applies to one length and makes it the full one."""
-    if spelling.keys != "letters" or PAD not in spelling.tokens:
+    if spelling.keys == "words" or PAD not in spelling.tokens:
         return []
+    context = spelling.context
     end = rf"(?:\z|{re.escape(spelling.delimiter)})"
+    if spelling.keys == "spaces":
+        more, missing = rf"(?:{re.escape(spelling.separator)}\S+)", FILL + spelling.separator
+        return [
+            (rf"\A(?=\S+{more}{{{length - 1}}}{end})", missing * (context - length)) for length in range(1, context)
+        ]
     inside = f"(?!{re.escape(spelling.delimiter)}){ANY}"
-    return [
-        (rf"\A(?=(?:{inside}){{{length}}}{end})", FILL * (spelling.context - length))
-        for length in range(1, spelling.context)
-    ]
+    return [(rf"\A(?=(?:{inside}){{{length}}}{end})", FILL * (context - length)) for length in range(1, context)]

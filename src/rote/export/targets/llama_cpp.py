@@ -120,7 +120,7 @@ def token_texts(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None) -
 
 def part_text(spelling: Spelling, token: int, place: int, tagged: bool) -> str:
     text = spelling.tokens[token]
-    if spelling.keys == "letters":
+    if spelling.keys != "words":
         text = {PAD: "_", SEPARATOR: "|"}.get(text, text)
     return f"{place + 1}:{text}" if tagged else text
 

@@ -16,7 +16,7 @@ from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import Subject
 from rote.export.target import Manifest, Target
-from rote.folders.folder import read_json
+from rote.folders.layout import read_json
 from rote.models import spec_from_config
 from rote.models.model import Model
 from rote.models.module import RoteModule
@@ -64,7 +64,7 @@ def from_torch(source: nn.Module | str | Path) -> Model:
     """
     if isinstance(source, RoteModule):
         weights = {name: tensor.detach().clone() for name, tensor in source.state_dict().items()}
-        return Model(source.spec, weights, source.vocabulary)
+        return Model(source.spec, weights, source.vocabulary, source.reader)
     if isinstance(source, nn.Module):
         raise InputError(
             f"from_torch: a {type(source).__name__} does not say which architecture it is; "
