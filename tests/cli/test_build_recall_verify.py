@@ -115,7 +115,10 @@ def test_contradictions_lower_the_ceiling(rote, tmp_path):
         (["build", "facts.csv", "-o", "model", "--dim", "4", "--head-dim", "4", "--heads", "2"], "40"),
         (["build", "facts.csv", "-o", "facts.csv"], "is a file"),
         (["build", "facts.csv", "-o", "model", "--answer", "zone"], "zone"),
-        (["build", "one.csv", "-o", "model"], "one token leaves attention nothing to do"),
+        (
+            ["build", "one.csv", "-o", "model", "--keys", "words", "--method", "dana2025.theorem1"],
+            "one token leaves attention nothing to do",
+        ),
         (["recall", "nowhere", "facts.csv"], "no such model folder"),
         (["verify", "facts.csv", "facts.csv"], "is a file"),
         (["build", "random:vocab=50,contxt=2", "-o", "model"], "contxt"),
@@ -144,3 +147,22 @@ def test_json_is_strict(rote, table, built, tmp_path):
     outcome = rote("verify", "model", table, "--json")
     assert outcome.code == 1
     assert "Infinity" not in outcome.out
+
+
+def test_keys_of_one_token_are_built_and_what_was_left_is_said(rote, tmp_path):
+    (tmp_path / "one.csv").write_text("word,answer\na,b\nc,d\n")
+    outcome = rote("build", "one.csv", "-o", "model", "--keys", "words")
+    assert outcome.code == 0
+    assert "left dana2025.theorem1: " in outcome.out
+
+
+def test_the_command_of_a_plan_builds_what_it_says(rote, tmp_path):
+    import json
+    import shlex
+
+    (tmp_path / "one.csv").write_text("word,answer\na,b\nc,d\ne,b\n")
+    rows = json.loads(rote("plan", "one.csv", "--keys", "words", "--json").out)
+    row = next(row for row in rows if row["id"] == "kajitsuka2025.embedding_table")
+    assert "--keys words" in row["command"]
+    built = json.loads(rote(*shlex.split(row["command"])[1:], "--json").out)
+    assert (built["parameters"], built["bytes"]) == (row["parameters"], row["bytes"])

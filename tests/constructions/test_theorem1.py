@@ -136,7 +136,7 @@ def test_what_cannot_be_met_names_the_condition_number():
 
 def test_half_precision_is_tried_and_judged_by_recall():
     with pytest.raises(rote.CheckFailed, match="bfloat16"):
-        rote.build(lookup(50, 2, 800, 0), dtype="bfloat16", redraws=0)
+        rote.build(lookup(50, 2, 800, 0), dtype="bfloat16", redraws=0, growths=0)
 
 
 @pytest.mark.parametrize(
