@@ -44,6 +44,12 @@ def export_model(
     `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
     `facts` are read again from where a folder says they came from when they are not given. A folder is written only
     if the target library recalls every fact that the model recalls.
+
+    >>> import rote, tempfile
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> exported = rote.export_model(rote.build(task), "torch", tempfile.mkdtemp() + "/exported", task)
+    >>> rote.from_torch(exported.path).spec.architecture
+    'attention-only'
     """
     target, path = target_named(to), Path(output)
     refuse_what_is_there(path, overwrite)

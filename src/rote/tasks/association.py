@@ -49,7 +49,13 @@ def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
 
 @dataclass(frozen=True, eq=False)
 class AssociationTask(Task):
-    """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum."""
+    """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum.
+
+    >>> import rote
+    >>> task = rote.AssociationTask.from_facts([(("capital", "France"), "Paris"), (("capital", "Japan"), "Tokyo")])
+    >>> task.facts, task.vocab, task.context, task.ceiling, task.entropy_bits
+    (2, 5, 2, 1.0, 2.0)
+    """
 
     kind: ClassVar = "associations"
     reads: ClassVar = "tokens"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
 from rote.tasks.task import Task
 
+Facts = Task | str | os.PathLike[str] | Iterable[Any]
+"""What is accepted wherever facts are: a task, or anything that `facts` makes one of."""
+
 GENERATOR = "random"
 STDIN = "-"
 
 
-def facts(source: Any, **reading: Any) -> Task:
+def facts(source: Facts, **reading: Any) -> Task:
     """The task that `source` holds.
 
     `source` is a path (.csv, .tsv, .jsonl, .ndjson, .parquet), a polars or pandas DataFrame, a generator such as
@@ -29,7 +32,16 @@ def facts(source: Any, **reading: Any) -> Task:
 
     `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
     column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse or
-    keep). Options that are None count as absent.
+    keep). Options that are None count as absent. A task is given back as it is.
+
+    >>> import rote
+    >>> capitals = rote.facts({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
+    >>> capitals
+    AssociationTask(2 facts, vocab 5, context 2, 'in memory')
+    >>> print(capitals[1])
+    capital Japan -> Tokyo
+    >>> rote.facts("random:vocab=50,context=2,facts=210,seed=1").facts
+    210
     """
     asked = parse_reading(reading)
     if not isinstance(source, str | os.PathLike):
