@@ -72,13 +72,15 @@ def fits(value: Any, hint: Any) -> bool:
         return True
     if not isinstance(value, kind):
         return False
-    if isinstance(value, list | tuple | range | set) and parts and issubclass(kind, Iterable):
+    if kind is tuple and parts and parts[-1] is not Ellipsis:
+        return len(value) == len(parts) and all(map(fits, value, parts))
+    if isinstance(value, str | list | tuple | range | set) and parts and issubclass(kind, Iterable):
         return all(fits(element, parts[0]) for element in value)
     return True
 
 
 def in_words(hint: Any) -> str:
-    """A type as a reader names it: `int, str or None`."""
+    """A type as a reader names it, `int, str or None`."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         names = list(dict.fromkeys(in_words(part) for part in parts))

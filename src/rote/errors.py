@@ -46,7 +46,7 @@ class InputError(RoteError):
     >>> rote.build(3)
     Traceback (most recent call last):
     ...
-    rote.errors.InputError: build: `task=3`: must be ...
+    rote.errors.InputError: facts: a path, a DataFrame, a mapping ... is wanted, found int
     """
 
 

@@ -45,9 +45,9 @@ def drawn_sweep(sweep: SweepRun, size: str | None = None) -> Figure:
             if law is not None:
                 _draw_law(axes, law, colour)
             _draw_promise(axes, sweep, size, dict(zip(others, key, strict=True)), colour)
-        _draw_full(axes, sweep)
         axes.set_xlabel("d = k" if _square(sweep) and size in ("dim", "head_dim") else size.replace("_", " "))
         axes.set_ylabel("associations recalled, φ⁻¹(accuracy)")
+        _draw_full(axes, sweep)
         axes.set_ylim(bottom=0)
         axes.set_title(_title(sweep))
         axes.grid()
@@ -101,7 +101,7 @@ def _draw_promise(axes: Any, sweep: SweepRun, size: str, series: dict[str, Any],
             if bound.applies and bound.associations is not None:
                 promised[config[size]] = bound.associations
     if promised:
-        axes.plot(*zip(*sorted(promised.items()), strict=True), "--", color=colour, lw=0.8, alpha=0.8)
+        axes.plot(*zip(*sorted(promised.items()), strict=True), "--", color=colour, lw=0.8, alpha=0.8, gid=PROMISE)
 
 
 def _draw_full(axes: Any, sweep: SweepRun) -> None:
@@ -111,7 +111,7 @@ def _draw_full(axes: Any, sweep: SweepRun) -> None:
         ((vocab, context),) = tables
         full = phi_inverse(FULL, vocab**context, vocab)
         if axes.get_ylim()[1] > 0.5 * full:
-            axes.axhline(full, color=GREY, lw=0.8, ls=":")
+            axes.axhline(full, color=GREY, lw=0.8, ls=":", gid="full")
 
 
 def _title(sweep: SweepRun) -> str:
@@ -128,8 +128,10 @@ def _legend(axes: Any, sweep: SweepRun, series: int) -> None:
     handles, _ = axes.get_legend_handles_labels()
     if sweep.laws:
         handles.append(Line2D([], [], color=GREY, lw=1.1, label="fit a + b x^exponent, 95 % band"))
-    handles.append(Line2D([], [], color=GREY, ls="--", lw=0.8, label="Theorem 1: Hk + d"))
-    handles.append(Line2D([], [], color=GREY, ls=":", lw=0.8, label=f"full: {FULL:.0%} recalled"))
+    drawn = {line.get_gid() for line in axes.get_lines()}
+    for name, style, label in ((PROMISE, "--", "Theorem 1: Hk + d"), ("full", ":", f"full: {FULL:.0%} recalled")):
+        if name in drawn:
+            handles.append(Line2D([], [], color=GREY, ls=style, lw=0.8, label=label))
     axes.legend(
         handles=handles, fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1 + series // (3 * MANY)
     )

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
@@ -77,6 +78,7 @@ class AssociationTask(Task):
             raise problems("association task", wrong)
 
     @classmethod
+    @typed
     def from_facts(cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None) -> AssociationTask:
         """From readable facts; tokens are numbered in order of appearance, keys before answers."""
         if not facts:

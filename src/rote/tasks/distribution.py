@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.tasks.association import AssociationTask, in_words
 from rote.tasks.entropy import entropy_bits
@@ -112,6 +113,7 @@ class DistributionTask(Task):
         )
 
     @classmethod
+    @typed
     def from_weighted_facts(
         cls, facts: Sequence[tuple[Sequence[str], str, float]], origin: Origin | None = None
     ) -> DistributionTask:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -15,8 +15,9 @@ from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
 from rote.tasks.task import Task
 
-Facts = Task | str | os.PathLike[str] | Iterable[Any]
-"""What is accepted wherever facts are: a task, or anything that `facts` makes one of."""
+Facts: TypeAlias = Any
+"""What is accepted wherever facts are: a task, a path, a DataFrame of any library, a mapping or pairs of keys and
+answers, a generator or a named source. `facts` refuses what is none of these."""
 
 GENERATOR = "random"
 STDIN = "-"
