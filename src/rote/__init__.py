@@ -10,7 +10,8 @@
     rote.recall(model, facts)             # what a model holds
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
-`write_folder`, `export_model`, `from_torch`. Theory: `bounds`. Experiments: `sweep`, `capacity`, `densest`, `reproduce`, `law`, `figure`.
+`write_folder`, `export_model`, `from_torch`. Theory: `bounds`. Experiments: `sweep`, `capacity`, `densest`,
+`reproduce`, `law`, `figure`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.

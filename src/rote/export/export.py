@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
 from rote.export.requirement import install_line, refuse_missing
@@ -17,6 +18,8 @@ from rote.export.target import CERTIFICATE, MANIFEST, SOURCE, Manifest, Target, 
 from rote.folders.folder import swap_in, write_folder, write_json
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
+from rote.tasks.facts import Facts
+from rote.tasks.facts import facts as read_facts
 
 REFUSALS = (ImportError, OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError)
 """What target libraries raise at files they do not like."""
@@ -30,11 +33,12 @@ class Exported:
     certificate: RuntimeCertificate
 
 
+@typed
 def export_model(
     model: Exportable,
     to: str,
     output: str | Path,
-    facts: Task | str | None = None,
+    facts: Facts | None = None,
     *,
     overwrite: bool = False,
     progress: Progress = SILENT,
@@ -54,7 +58,7 @@ def export_model(
     target, path = target_named(to), Path(output)
     refuse_what_is_there(path, overwrite)
     refuse_missing(to, target.requirements, target.extra)
-    subject = subject_of(model, facts)
+    subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
     path.parent.mkdir(parents=True, exist_ok=True)
