@@ -1,6 +1,22 @@
 """How much can a Transformer learn by rote? Predict it, build it, measure it.
 
-The public surface. What needs a tensor library is imported when first asked for, so that bounds answer at once.
+    facts = rote.facts("airports")        # a source, a path, a DataFrame, a dict, "random:vocab=50,context=2"
+    rote.plan(facts)                      # the smallest model of every method
+    built = rote.build(facts)             # weights in closed form, run on every fact
+    built.save("model")
+    model = rote.load("model").model
+    model.ask("J", "F", "K")              # an answer with its margin
+    module = model.to_torch()             # a torch.nn.Module
+    rote.recall(model, facts)             # what a model holds
+
+Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
+`write_folder`, `export_model`, `from_torch`. Theory: `bounds`. Experiments: `sweep`, `capacity`, `densest`,
+`reproduce`, `law`, `figure`.
+
+Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
+`rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
+
+What is in `rote.__all__` is stable: it changes in a release that says so. Everything else may change at any time.
 """
 
 from __future__ import annotations
@@ -16,62 +32,105 @@ if TYPE_CHECKING:
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError
+    from rote.experiments.best_of_seeds import BestOfSeeds as BestOfSeeds
+    from rote.experiments.best_of_seeds import train_best as train_best
+    from rote.experiments.capacity import Capacities as Capacities
     from rote.experiments.capacity import capacity as capacity
+    from rote.experiments.densest import Densest as Densest
+    from rote.experiments.densest import densest as densest
+    from rote.experiments.grid import Grid as Grid
     from rote.experiments.plan import plan as plan
+    from rote.experiments.plan_row import PlanRow as PlanRow
+    from rote.experiments.run_laws import law as law
     from rote.export.export import export_model as export_model
     from rote.export.targets.torch_state import from_torch as from_torch
-    from rote.folders import read_folder as read_folder
+    from rote.folders import Folder as Folder
+    from rote.folders import Verification as Verification
+    from rote.folders import load as load
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
+    from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
     from rote.measure.recall import Recall as Recall
     from rote.measure.recall import recall as recall
     from rote.measure.softmax_code import softmax_code as softmax_code
+    from rote.models.asking import Answer as Answer
     from rote.models.attention_only import AttentionOnly as AttentionOnly
+    from rote.models.deep_relu import DeepRelu as DeepRelu
     from rote.models.linear_memory import LinearMemory as LinearMemory
     from rote.models.mlp_transformer import MlpTransformer as MlpTransformer
     from rote.models.model import Model as Model
+    from rote.models.module import RoteModule as RoteModule
     from rote.models.query_attention import QueryAttention as QueryAttention
     from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder
+    from rote.report.figures import figure as figure
+    from rote.report.reproduction import reproduce as reproduce
+    from rote.report.sweep import Sweep as Sweep
+    from rote.report.sweep import sweep as sweep
     from rote.tasks import AssociationTask as AssociationTask
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask
     from rote.tasks.facts import facts as facts
     from rote.theory import Bound as Bound
     from rote.theory import bounds as bounds
+    from rote.training.protocol import Protocol as Protocol
+    from rote.training.result import Trained as Trained
     from rote.training.train import train as train
 
 _WHERE = {
+    "Answer": "rote.models.asking",
+    "AssociationTask": "rote.tasks",
     "AttentionOnly": "rote.models.attention_only",
+    "BestOfSeeds": "rote.experiments.best_of_seeds",
+    "Bound": "rote.theory",
+    "Built": "rote.constructions.build",
+    "Capacities": "rote.experiments.capacity",
+    "Certificate": "rote.measure.certificate",
+    "CheckFailed": "rote.errors",
+    "DeepRelu": "rote.models.deep_relu",
+    "Densest": "rote.experiments.densest",
+    "DistributionTask": "rote.tasks",
+    "Folder": "rote.folders",
+    "Grid": "rote.experiments.grid",
+    "InputError": "rote.errors",
     "LinearMemory": "rote.models.linear_memory",
     "MlpTransformer": "rote.models.mlp_transformer",
-    "QueryAttention": "rote.models.query_attention",
-    "SequenceEncoder": "rote.models.sequence_encoder",
     "Model": "rote.models.model",
-    "Bound": "rote.theory",
-    "bounds": "rote.theory",
-    "plan": "rote.experiments.plan",
-    "Built": "rote.constructions.build",
-    "build": "rote.constructions.build",
-    "train": "rote.training.train",
+    "PlanRow": "rote.experiments.plan_row",
+    "Protocol": "rote.training.protocol",
+    "QueryAttention": "rote.models.query_attention",
     "Recall": "rote.measure.recall",
-    "recall": "rote.measure.recall",
-    "divergence": "rote.measure.divergence",
-    "capacity": "rote.experiments.capacity",
-    "softmax_code": "rote.measure.softmax_code",
-    "export_model": "rote.export.export",
-    "from_torch": "rote.export.targets.torch_state",
-    "verify": "rote.folders",
-    "read_folder": "rote.folders",
-    "write_folder": "rote.folders",
-    "AssociationTask": "rote.tasks",
-    "DistributionTask": "rote.tasks",
-    "VectorTask": "rote.tasks",
-    "facts": "rote.tasks.facts",
-    "CheckFailed": "rote.errors",
-    "InputError": "rote.errors",
     "RoteError": "rote.errors",
+    "RoteModule": "rote.models.module",
+    "SequenceEncoder": "rote.models.sequence_encoder",
+    "Sweep": "rote.report.sweep",
+    "Trained": "rote.training.result",
+    "VectorTask": "rote.tasks",
+    "Verification": "rote.folders",
+    "bounds": "rote.theory",
+    "build": "rote.constructions.build",
+    "capacity": "rote.experiments.capacity",
+    "densest": "rote.experiments.densest",
+    "divergence": "rote.measure.divergence",
+    "export_model": "rote.export.export",
+    "facts": "rote.tasks.facts",
+    "figure": "rote.report.figures",
+    "from_torch": "rote.export.targets.torch_state",
+    "law": "rote.experiments.run_laws",
+    "load": "rote.folders",
+    "plan": "rote.experiments.plan",
+    "recall": "rote.measure.recall",
+    "reproduce": "rote.report.reproduction",
+    "softmax_code": "rote.measure.softmax_code",
+    "sweep": "rote.report.sweep",
+    "train": "rote.training.train",
+    "train_best": "rote.experiments.best_of_seeds",
+    "verify": "rote.folders",
+    "write_folder": "rote.folders",
 }
+"""Where each public name is. What needs tensors is imported when it is first asked for: bounds answer at once."""
+
+__all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
@@ -81,4 +140,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_WHERE, "__version__"])
+    return sorted([*__all__, "__version__"])

@@ -26,17 +26,40 @@ REMEDIES = {
 
 
 class RoteError(Exception):
-    """Base of every error rote raises on purpose; the command line prints it without a traceback."""
+    """Base of every error rote raises on purpose; the command line prints it without a traceback.
+
+    >>> import rote
+    >>> try:
+    ...     rote.facts("contries")
+    ... except rote.RoteError as error:
+    ...     print("did you mean 'countries'?" in str(error))
+    True
+    """
 
     exit_code = 2
 
 
 class InputError(RoteError):
-    """Input that cannot be used: a file, a table, a specification, an option."""
+    """Input that cannot be used: a file, a table, a specification, an option.
+
+    >>> import rote
+    >>> rote.build(3)
+    Traceback (most recent call last):
+    ...
+    rote.errors.InputError: facts: a path, a DataFrame, a mapping ... is wanted, found int
+    """
 
 
 class CheckFailed(RoteError):
-    """A claim was checked and did not hold."""
+    """A claim was checked and did not hold.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> rote.train_best("random:vocab=6,context=2,facts=9,seed=1", spec, seeds=1, steps=300, peak=900.0)
+    Traceback (most recent call last):
+    ...
+    rote.errors.CheckFailed: training diverged in every seed ...
+    """
 
     exit_code = 1
 

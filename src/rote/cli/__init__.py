@@ -28,6 +28,7 @@ from rote.cli.plan import plan
 from rote.cli.probe import probe
 from rote.cli.recall import recall
 from rote.cli.reproduce import reproduce
+from rote.cli.sweep import sweep
 from rote.cli.train import train
 from rote.cli.verify import verify
 from rote.errors import RoteError, system_message
@@ -46,7 +47,7 @@ app = App(
 GROUPS = {
     "Your facts": (demo, plan, build, train, ask, recall, verify, export),
     "Theory": (bound, methods, papers),
-    "Experiments": (reproduce, capacity, densest, law),
+    "Experiments": (sweep, reproduce, capacity, densest, law),
     "Language models": (probe, meter),
 }
 """Commands as help shows them; `recall` takes a language model as well."""

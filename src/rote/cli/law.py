@@ -34,9 +34,9 @@ def law(
     weighting
         Accuracy over all contexts alike, or weighted as they were sampled (as published).
     """
-    from rote.experiments.run_laws import laws_of
+    from rote.experiments.run_laws import law as run_law
 
-    laws = laws_of(run, weighting, progress=bars())
+    laws = run_law(run, weighting, progress=bars())
     if as_json:
         print_json(laws.summary())
         return

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from rote.tables import number
+
 if TYPE_CHECKING:
     from rote.models.spec import Spec
 
@@ -70,19 +72,6 @@ def print_pairs(title: str, pairs: dict[str, Any]) -> None:
 
 def _bold(text: str) -> str:
     return f"\033[1m{text}\033[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
-
-
-def number(value: Any) -> str:
-    """Numbers as people read them: 7,884; 0.0853; 1.2e-09."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}" if abs(value) < 10**300 else "huge"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    return f"{value:.4g}" if 1e-3 <= abs(value) < 1e6 else f"{value:.2e}"
 
 
 def describe(spec: Spec) -> str:

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.choice import DEFAULT_METHODS, methods_for, none_holds
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
 from rote.constructions.parts.solvers.blas_threads import blas_threads
 from rote.errors import CheckFailed, InputError, problems
+from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
+from rote.tables import html_pairs
 from rote.tasks import AssociationTask, Task
+from rote.tasks.facts import Facts, facts
+from rote.tasks.origin import Origin
 
 
 @dataclass(frozen=True)
 class Built:
-    """A model that was built, with the certificate of what it holds."""
+    """A model that was built, with the certificate of what it holds.
+
+    >>> import rote, tempfile
+    >>> built = rote.build("random:vocab=6,context=2,facts=9,seed=1")
+    >>> built.certificate.recalled
+    9
+    >>> path = built.save(tempfile.mkdtemp() + "/model")
+    >>> sorted(file.name for file in path.iterdir())
+    ['certificate.json', 'config.json', 'keys.safetensors', 'model.safetensors', 'vocab.json']
+    """
 
     model: Model
     certificate: Certificate
     provenance: dict[str, Any]
     attempts: tuple[Abandoned, ...] = ()
     """What was tried before, and why it was left: smaller models of the same method, or other methods."""
+    origin: Origin = field(default_factory=Origin)
+    """Where the facts came from."""
+
+    @typed
+    def save(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Write the model as a model folder, whole or not at all, with its certificate."""
+        return write_folder(path, self.model, self.origin, self.provenance, self.certificate, overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        stated = {"method": self.provenance["method"], **self.certificate.shown(), "bytes": self.model.bytes}
+        return html_pairs(f"built from {self.origin.source}", stated)
 
 
+@typed
 def build(
-    task: Task,
+    task: Facts,
     method: str | None = None,
     *,
     dim: int | None = None,
@@ -47,7 +74,15 @@ def build(
     fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored by
     the default method, or by the next one that recalls every fact in this dtype; `attempts` says what was left and why.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
+
+    >>> import rote
+    >>> built = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
+    >>> built.model.ask("capital", "France").answer
+    'Paris'
+    >>> rote.build("random:vocab=6,context=2,facts=9,seed=1", method="rote.readout", dtype="float64").certificate.dtype
+    'float64'
     """
+    task = facts(task)
     sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
     if dtype is not None:
         dtype_named(dtype)
@@ -116,7 +151,7 @@ def _by(
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
     }
-    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance, draft.abandoned)
+    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance, draft.abandoned, task.origin)
 
 
 def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:

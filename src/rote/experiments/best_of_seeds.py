@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.promise import theorem1_promise
 from rote.folders import write_folder
@@ -14,7 +15,9 @@ from rote.measure.certificate import Certificate, examine
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
+from rote.tables import html_pairs
 from rote.tasks import Task, require_tokens
+from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin
 from rote.training.protocol import Protocol
 from rote.training.result import Trained
@@ -24,7 +27,14 @@ from rote.training.trials import EngineName
 
 @dataclass(frozen=True)
 class BestOfSeeds:
-    """Trained models of one task and specification, and the certificate of the best."""
+    """Trained models of one task and specification, and the certificate of the best.
+
+    >>> import rote, tempfile
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> best = rote.train_best("random:vocab=6,context=2,facts=9,seed=1", spec, seeds=1, steps=20)
+    >>> rote.load(best.save(tempfile.mkdtemp() + "/model")).provenance["protocol"]["steps"]
+    20
+    """
 
     models: tuple[Trained, ...]
     """One a seed, in the order of the seeds."""
@@ -37,6 +47,11 @@ class BestOfSeeds:
     @property
     def diverged(self) -> int:
         return sum(trained.diverged for trained in self.models)
+
+    def _repr_html_(self) -> str:
+        return html_pairs(
+            f"best of {len(self.models)} models trained on {self.origin.source}", self.certificate.shown()
+        )
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -77,8 +92,9 @@ class BestOfSeeds:
         }
 
 
+@typed
 def train_best(
-    task: Task,
+    task: Facts,
     spec: AttentionOnly | MlpTransformer,
     seeds: int = 5,
     protocol: str | Protocol = "fast",
@@ -90,7 +106,15 @@ def train_best(
     **changes: Any,
 ) -> BestOfSeeds:
     """Train as `rote.train` does, choose the model that recalls most (of equals the one with the smaller loss, then the
-    smaller seed), run it on every fact and certify what it recalls."""
+    smaller seed), run it on every fact and certify what it recalls.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> best = rote.train_best("random:vocab=6,context=2,facts=9,seed=1", spec, seeds=2, steps=300)
+    >>> best.certificate.recalled == max(round(9 * trained.accuracy) for trained in best.models)
+    True
+    """
+    task = facts(task)
     began = time.perf_counter()
     models = train(
         task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=progress, **changes

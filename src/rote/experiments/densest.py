@@ -20,10 +20,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
 from rote.experiments.runner import RandomTables, RunPlan, run, training_record
@@ -32,10 +33,14 @@ from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
+from rote.tables import Tabular, frame_of
 from rote.tasks import AssociationTask
 from rote.training.protocol import Protocol, best
 from rote.training.result import Trained
 from rote.training.trials import EngineName
+
+if TYPE_CHECKING:
+    import polars
 
 Criterion = Literal["code", "recall"]
 ROUNDS = (1000, 3000, 10_000)
@@ -95,8 +100,14 @@ class ShapeResult:
 
 
 @dataclass(frozen=True)
-class Densest:
-    """A finished search. `rote.report.density_figure` draws it."""
+class Densest(Tabular):
+    """A finished search. `rote.figure` draws it.
+
+    >>> import rote
+    >>> search = rote.densest(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
+    >>> search.best in search.rounds[-1], len(search.frame()) == len(search.rounds[0])
+    (True, True)
+    """
 
     budget: int
     """Parameters that a shape may have."""
@@ -120,6 +131,14 @@ class Densest:
         """The best with k = d in the last round, for comparison."""
         return _best_square(self.rounds[-1])
 
+    def frame(self) -> polars.DataFrame:
+        """A row per shape and round."""
+        return frame_of(
+            {"round": number, **shape.summary(self.by)}
+            for number, shapes in enumerate(self.rounds, 1)
+            for shape in shapes
+        )
+
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
@@ -133,6 +152,7 @@ class Densest:
         }
 
 
+@typed
 def densest(
     parameters: int,
     *,
@@ -155,6 +175,11 @@ def densest(
     `rounds` are the steps of each round of the protocol `best` (its other fields may be changed by `changes`). The
     first rounds train one model a shape, the last `seeds` of them. A share `keep` goes on to the next round, at least
     three, and the best shape with k = d with them, so that the last round compares like with like.
+
+    >>> import rote
+    >>> search = rote.densest(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
+    >>> search.best.spec.parameters() <= 300
+    True
     """
     _check(by, rounds, seeds, keep)
     shapes = candidates(parameters, vocabs=vocabs, dims=dims, head_dims=head_dims, context=context)

@@ -11,34 +11,48 @@ import math
 from pathlib import Path
 from typing import get_args
 
+from rote.arguments import typed
 from rote.experiments.plan_built import BITS, built_row, ways_for
 from rote.experiments.plan_row import PlanRow, Section
 from rote.experiments.plan_theory import rows_without_model, theory_rows
 from rote.experiments.storage import zipped_bytes
 from rote.models.model import dtype_named
 from rote.progress import SILENT, Progress
-from rote.tasks import TokenTask
+from rote.tables import Records
+from rote.tasks import require_tokens
+from rote.tasks.facts import Facts, facts
+
+SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
+"""What a table of a plan shows of a row."""
 
 
+@typed
 def plan(
-    task: TokenTask,
+    task: Facts,
     *,
     dtype: str | None = None,
     everything: bool = False,
     progress: Progress = SILENT,
-) -> list[PlanRow]:
+) -> Records[PlanRow]:
     """Every way to hold the task's facts, section by section, fewest bytes first.
 
     `dtype` is that of the builds; each method's own when absent. Methods whose size only building tells are built where
     that takes seconds, and with `everything` in any case.
+
+    >>> import rote
+    >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
+    >>> rows.frame().columns[0], len(rows) > 5
+    ('id', True)
     """
+    why = "plans are for token tasks; for vectors see the bound mahdavi2024.theorem1"
+    task = require_tokens(facts(task), why)
     if dtype is not None:
         dtype_named(dtype)
     file = Path(task.origin.source)
     rows = rows_without_model(task.shape, BITS[dtype or "float32"], zipped_bytes(file if file.is_file() else task))
     rows += [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]
     rows += theory_rows(task.shape, type(task))
-    return sorted(rows, key=_place)
+    return Records(sorted(rows, key=_place), SHOWN)
 
 
 def _place(row: PlanRow) -> tuple[int, float, int, str]:

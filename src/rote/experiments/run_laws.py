@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.experiments.ledger import Ledger
-from rote.experiments.sweeps import FEWEST, SweepLaw, sweep_laws
+from rote.experiments.sweeps import FEWEST, SweepLaw, laws_frame, sweep_laws
 from rote.papers.paper import Weighting
 from rote.progress import SILENT, Progress
+from rote.tables import Tabular
+
+if TYPE_CHECKING:
+    import polars
 
 
 class SizeExponent(NamedTuple):
@@ -27,8 +32,8 @@ class SizeExponent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RunLaws:
-    """How capacity grows with the sizes of a run's models."""
+class RunLaws(Tabular):
+    """How capacity grows with the sizes of a run's models; `rote.law` gives it."""
 
     folder: Path
     identity: dict[str, Any]
@@ -49,6 +54,10 @@ class RunLaws:
             for key, exponents in gathered.items()
         ]
 
+    def frame(self) -> polars.DataFrame:
+        """A row per sweep, fitted form and parameter."""
+        return laws_frame(self.laws)
+
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
@@ -61,8 +70,19 @@ class RunLaws:
         }
 
 
-def laws_of(run: str | Path, weighting: Weighting = "uniform", progress: Progress = SILENT) -> RunLaws:
-    """The laws that the trials of a run's folder follow, with every accuracy in one weighting of contexts."""
+@typed
+def law(run: str | Path, weighting: Weighting = "uniform", progress: Progress = SILENT) -> RunLaws:
+    """The laws that the trials of a run's folder follow, with every accuracy in one weighting of contexts.
+
+    Models of different architectures, or trained otherwise, are never fitted together.
+
+    >>> import rote, tempfile
+    >>> folder = tempfile.mkdtemp() + "/run"
+    >>> grid = {"vocab": 8, "context": 2, "dim": 4, "head_dim": 2, "heads": "1:5"}
+    >>> _ = rote.sweep(grid, folder=folder, seeds=1, steps=20)
+    >>> [fitted.sweep.size for fitted in rote.law(folder).laws]
+    ['heads']
+    """
     about, rows = Ledger.read(run)
     laws = sweep_laws(rows, weighting, progress=progress)
     if not laws:

@@ -9,23 +9,27 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
 from rote.experiments.ledger import TrialRow
 from rote.measure.laws import LawFit, Points, compare_laws
 from rote.papers.paper import Weighting
 from rote.progress import SILENT, Progress
+from rote.tables import frame_of
 from rote.theory.phi import phi_inverse
 
-SIZES = ("heads", "head_dim", "dim", "width")
+if TYPE_CHECKING:
+    import polars
+
+SIZES = ("heads", "head_dim", "dim", "width", "layers")
 SQUARE = "dim = head_dim"
 FORMS = ("linear", "quadratic", "power", "saturating")
 FULL = 0.95
 """Accuracy from which a memory counts as full: its points bound the law from below only."""
 FEWEST = 4
 """Values of a size that make a sweep."""
-SHOWN = ("architecture", "vocab", "dim", "head_dim", "heads", "layers", "width", "variant")
+SHOWN = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
 """What is said of the models of a sweep."""
 ACCURACIES = {"uniform": "accuracy", "sampled": "published_accuracy"}
 """By weighting, the name under which a ledger keeps the accuracy."""
@@ -104,6 +108,28 @@ def sweep_laws(
     return laws
 
 
+def laws_frame(laws: Sequence[SweepLaw]) -> polars.DataFrame:
+    """A row per sweep, fitted form and parameter, with its interval."""
+    return frame_of(
+        {
+            "size": law.sweep.size,
+            **{name: law.sweep.fixed.get(name) for name in (*SHOWN, "protocol")},
+            "law": fit.law,
+            "formula": fit.formula,
+            "aicc": fit.aicc,
+            "points": fit.points,
+            "saturated": fit.saturated,
+            "parameter": name,
+            "value": value,
+            "low": fit.hull(name)[0],
+            "high": fit.hull(name)[1],
+        }
+        for law in laws
+        for fit in law.fits
+        for name, value in fit.values.items()
+    )
+
+
 def _sweeps_of_one(rows: Sequence[TrialRow], weighting: Weighting) -> list[Sweep]:
     """The sweeps among models of one architecture."""
     square = all(row.cell["spec"]["dim"] == row.cell["spec"]["head_dim"] for row in rows)
@@ -150,4 +176,5 @@ def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> Sweep |
     if len(values) < FEWEST:
         return None
     fixed = {name: spec[name] for name in SHOWN if name in spec and name not in _varying(size)}
+    fixed["protocol"] = rows[0].cell["protocol"]["name"]
     return Sweep(size, fixed, Points.of(values), phi_inverse(FULL, facts, vocab), len(rows) - len(ended))

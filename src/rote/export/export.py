@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
 from rote.export.requirement import install_line, refuse_missing
@@ -19,6 +20,8 @@ from rote.folders.folder import swap_in, write_folder, write_json
 from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
+from rote.tasks.facts import Facts
+from rote.tasks.facts import facts as read_facts
 
 REFUSALS = (ImportError, OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError)
 """What target libraries raise at files they do not like."""
@@ -32,11 +35,12 @@ class Exported:
     certificate: RuntimeCertificate
 
 
+@typed
 def export_model(
     model: Exportable,
     to: str,
     output: str | Path,
-    facts: Task | str | None = None,
+    facts: Facts | None = None,
     *,
     overwrite: bool = False,
     progress: Progress = SILENT,
@@ -46,11 +50,17 @@ def export_model(
     `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
     `facts` are read again from where a folder says they came from when they are not given. A folder is written only
     if the target library recalls every fact that the model recalls.
+
+    >>> import rote, tempfile
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> exported = rote.export_model(rote.build(task), "torch", tempfile.mkdtemp() + "/exported", task)
+    >>> rote.from_torch(exported.path).spec.architecture
+    'attention-only'
     """
     target, path = target_named(to), Path(output)
     check_export_destination(path, overwrite)
     refuse_missing(to, target.requirements, target.extra)
-    subject = subject_of(model, facts)
+    subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
     with writing(path), parents_of(path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rote.folders.folder import Folder as Folder
+    from rote.folders.folder import load as load
     from rote.folders.folder import read_folder as read_folder
     from rote.folders.folder import write_folder as write_folder
     from rote.folders.verification import Check as Check
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "Folder": "rote.folders.folder",
+    "load": "rote.folders.folder",
     "read_folder": "rote.folders.folder",
     "write_folder": "rote.folders.folder",
     "Check": "rote.folders.verification",

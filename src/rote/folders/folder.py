@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from rote import __version__
+from rote.arguments import typed
 from rote.errors import InputError, RoteError, problems, validation_problems
 from rote.folders.destination import check_destination, parents_of, writing
 from rote.folders.layout import (
@@ -41,6 +42,7 @@ from rote.measure.certificate import Certificate
 from rote.models import spec_from_config
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Spec
+from rote.tables import html_pairs
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin
@@ -49,7 +51,15 @@ from rote.tasks.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Folder:
-    """What was read from a model folder. Only the model's tensors are evidence; the rest are claims."""
+    """What was read from a model folder. Only the model's tensors are evidence; the rest are claims.
+
+    >>> import rote, tempfile
+    >>> where = tempfile.mkdtemp() + "/model"
+    >>> _ = rote.build("random:vocab=6,context=2,facts=9,seed=1").save(where)
+    >>> folder = rote.load(where)
+    >>> folder.origin.source, folder.certificate.recalled
+    ('random:vocab=6,context=2,facts=9,seed=1', 9)
+    """
 
     path: Path
     model: Model
@@ -57,12 +67,18 @@ class Folder:
     provenance: dict[str, Any]
     certificate: Certificate | None
 
+    def _repr_html_(self) -> str:
+        stated = {} if self.certificate is None else self.certificate.shown()
+        claims = {"facts from": self.origin.source, "method": self.provenance.get("method"), **stated}
+        return html_pairs(str(self.path), claims)
+
 
 def versions() -> dict[str, str]:
     """What a result depends on besides its seed."""
     return {"rote": __version__, "torch": torch.__version__, "python": platform.python_version()}
 
 
+@typed
 def write_folder(
     path: str | Path,
     model: Model,
@@ -71,7 +87,15 @@ def write_folder(
     certificate: Certificate | None,
     overwrite: bool = False,
 ) -> Path:
-    """Write a complete model folder, or nothing."""
+    """Write a complete model folder, or nothing.
+
+    >>> import rote, tempfile
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> small = rote.build(task).model.to("bfloat16")
+    >>> path = rote.write_folder(tempfile.mkdtemp() + "/small", small, task.origin, {"method": "rounded"}, None)
+    >>> rote.load(path).model.dtype_name
+    'bfloat16'
+    """
     path = Path(path)
     check_destination(path, overwrite)
     with writing(path), parents_of(path):
@@ -118,6 +142,19 @@ def weights_bytes(model: Model) -> int:
 
 def _tensors(model: Model) -> dict[str, Tensor]:
     return packed(model.weights) or {name: tensor.contiguous() for name, tensor in model.weights.items()}
+
+
+@typed
+def load(path: str | Path) -> Folder:
+    """Read a model folder that `built.save`, `rote build` or `rote train` wrote; no pickle is ever read.
+
+    >>> import rote, tempfile
+    >>> where = tempfile.mkdtemp() + "/model"
+    >>> _ = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).save(where)
+    >>> rote.load(where).model.ask("capital", "France").answer
+    'Paris'
+    """
+    return read_folder(path)
 
 
 def read_folder(path: str | Path) -> Folder:

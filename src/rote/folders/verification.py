@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError
-from rote.folders.folder import Folder
+from rote.folders.folder import Folder, read_folder
 from rote.folders.layout import CERTIFICATE
 from rote.measure.certificate import Examination, examine
 from rote.progress import SILENT, Progress
+from rote.tables import html_rows
 from rote.tasks import Task
+from rote.tasks.facts import Facts, facts
 
 TOLERANCE = 1e-3
 """Relative difference allowed in real numbers: another machine may sum in another order. Counts must agree exactly."""
@@ -32,7 +36,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks, and the rows of the facts that the model does not hold."""
+    """All checks, and the rows of the facts that the model does not recall.
+
+    >>> import rote, tempfile
+    >>> where = tempfile.mkdtemp() + "/model"
+    >>> _ = rote.build("random:vocab=6,context=2,facts=9,seed=1").save(where)
+    >>> other = rote.verify(where, "random:vocab=6,context=2,facts=9,seed=2")
+    >>> [check.name for check in other.checks if not check.holds][:2]
+    ['facts_fingerprint', 'recalled']
+    """
 
     checks: list[Check]
     missed: np.ndarray
@@ -41,9 +53,23 @@ class Verification:
     def holds(self) -> bool:
         return all(check.holds for check in self.checks)
 
+    def _repr_html_(self) -> str:
+        rows = [[check.name, check.stated, check.found, check.holds] for check in self.checks]
+        return html_rows("verified" if self.holds else "not verified", ["statement", "stated", "found", "holds"], rows)
 
-def verify(folder: Folder, task: Task, progress: Progress = SILENT) -> Verification:
-    """Check every measured statement of the folder's certificate against the tensors and these facts."""
+
+@typed
+def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT) -> Verification:
+    """Check every measured statement of a model folder's certificate against the tensors and these facts.
+
+    >>> import rote, tempfile
+    >>> where = tempfile.mkdtemp() + "/model"
+    >>> _ = rote.build("random:vocab=6,context=2,facts=9,seed=1").save(where)
+    >>> verification = rote.verify(where, "random:vocab=6,context=2,facts=9,seed=1")
+    >>> verification.holds, len(verification.missed)
+    (True, 0)
+    """
+    folder, task = folder if isinstance(folder, Folder) else read_folder(folder), facts(task)
     if folder.certificate is None:
         raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
     findings = _examine_known(folder, task, progress)

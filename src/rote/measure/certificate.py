@@ -15,11 +15,18 @@ from rote.measure.fingerprint import weights_fingerprint
 from rote.measure.measures import measures
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
+from rote.tables import html_pairs, number
 from rote.tasks import Task
 
 
 class Certificate(BaseModel):
-    """The claim. Everything above `meets` is seen by running the model; the rest says how it was made."""
+    """The claim. Everything above `meets` is seen by running the model; the rest says how it was made.
+
+    >>> import rote
+    >>> certificate = rote.build("random:vocab=6,context=2,facts=9,seed=1").certificate
+    >>> certificate.recalled, certificate.facts, certificate.complete, certificate.dtype
+    (9, 9, True, 'float32')
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,6 +53,23 @@ class Certificate(BaseModel):
     """Associations that result promises for this specification."""
     measured: dict[str, Any] = {}
     """What the construction measured on the way: condition numbers, redraws, the method chosen."""
+
+    def __repr__(self) -> str:
+        return f"Certificate({', '.join(f'{name} {number(value)}' for name, value in self.shown().items())})"
+
+    def _repr_html_(self) -> str:
+        return html_pairs("certificate", self.shown())
+
+    def shown(self) -> dict[str, Any]:
+        """What is said of a model at a glance."""
+        numbers = ("min_margin", "bits_per_parameter", "divergence", "largest_error", "meets", "promised")
+        stated = {name.replace("_", " "): getattr(self, name) for name in numbers}
+        return {
+            "recalled": f"{self.recalled:,} of {self.facts:,} facts",
+            "architecture": self.architecture,
+            "parameters": f"{self.parameters:,} in {self.dtype}",
+            **{name: value for name, value in stated.items() if value is not None},
+        }
 
     @property
     def missed(self) -> int:

@@ -7,25 +7,38 @@ from dataclasses import dataclass
 
 import torch
 
+from rote.arguments import typed
 from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import DistributionTask
+from rote.tasks.facts import Facts, facts
+from rote.tasks.kinds import require_distributions
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """Expected and largest divergence, beside what predicting the uniform distribution would give."""
+    """Expected and largest divergence in nats, beside what predicting the uniform distribution would give."""
 
     expected: float
     largest: float
     uniform: float
 
 
-def divergence(model: Model, task: DistributionTask, progress: Progress = SILENT) -> Divergence:
-    """Run the model on every context; the softmax is taken in float64 whatever the model's dtype."""
-    task = for_model(task, model)
+@typed
+def divergence(model: Model, task: Facts, progress: Progress = SILENT) -> Divergence:
+    """Run the model on every context; the softmax is taken in float64 whatever the model's dtype.
+
+    The facts must be weighted: of associations `rote.recall` says all there is to say.
+
+    >>> import numpy, rote
+    >>> contexts, rows = numpy.array([[0, 1], [1, 0]]), numpy.array([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
+    >>> task = rote.DistributionTask.from_dense(contexts, rows)
+    >>> away = rote.divergence(rote.build(task).model, task)
+    >>> away.expected < 1e-6 < away.uniform
+    True
+    """
+    task = for_model(require_distributions(facts(task)), model)
     prior = torch.from_numpy(task.prior)
     expected, largest, uniform = 0.0, 0.0, 0.0
     for rows, logits in stream_logits(model, task, progress, "measuring divergence"):

@@ -240,7 +240,9 @@ def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: di
             for name, value in zip(start, values, strict=True)
         }
 
-    solution, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
+    with warnings.catch_warnings():  # where a sample pins nothing down, the last step will do
+        warnings.simplefilter("ignore")
+        solution, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
     return list(bounded(solution).values())
 
 

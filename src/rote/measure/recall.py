@@ -13,17 +13,27 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.measure.bits import bits_memorized
 from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
+from rote.tables import html_pairs
 from rote.tasks import Task
+from rote.tasks.facts import Facts, facts
 
 
 @dataclass(frozen=True)
 class Recall:
-    """What a model holds of a task."""
+    """What a model holds of a task.
+
+    >>> import rote
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> seen = rote.recall(rote.build(task).model, task)
+    >>> seen.recalled, seen.recall, seen.complete, seen.min_margin > 0
+    (9, 1.0, True, True)
+    """
 
     facts: int
     recalled: int
@@ -57,6 +67,9 @@ class Recall:
         """Whether the model recalls all that any model could."""
         return self.recalled >= self.recallable
 
+    def _repr_html_(self) -> str:
+        return html_pairs(f"{self.recalled:,} of {self.facts:,} facts recalled", self.summary())
+
     def summary(self) -> dict[str, float | int | None]:
         """The numbers, by the names the command line prints."""
         return {
@@ -71,12 +84,18 @@ class Recall:
         }
 
 
-def recall(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
+@typed
+def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
     """Run the model on every fact, in the dtype of its weights.
 
     A distribution task is asked for each context's likeliest token.
+
+    >>> import rote
+    >>> model = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).model
+    >>> rote.recall(model, {("capital", "France"): "Tokyo"}).recalled
+    0
     """
-    task = for_model(task, model)
+    task = for_model(facts(task), model)
     answers = task.answers_to_recall()
     missed, said, smallest, choices = [], [], float("inf"), 0
     for rows, logits in stream_logits(model, task, progress):

@@ -18,12 +18,13 @@ from jaxtyping import Float, Integer
 from scipy.optimize import brentq
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import Task
+from rote.tasks.facts import Facts, facts
 
 SAMPLE_FLOATS = 2**22
 """Logits kept in memory to find beta; with more facts than that, those of an even sample of them."""
@@ -62,9 +63,10 @@ class SoftmaxCode:
         return self.bits / self.parameters
 
 
+@typed
 def softmax_code(
     model: Model,
-    task: Task,
+    task: Facts,
     progress: Progress = SILENT,
     rows: int | None = None,
     sample_floats: int = SAMPLE_FLOATS,
@@ -73,8 +75,14 @@ def softmax_code(
 
     One pass over the facts when their logits fit in memory; otherwise one to find beta on a sample and a few Newton
     steps on all of them, `rows` facts at a time.
+
+    >>> import rote
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> code = rote.softmax_code(rote.build(task).model, task)
+    >>> code.code_bits < 1e-3 < code.bits_per_parameter
+    True
     """
-    task = for_model(task, model).majority()
+    task = for_model(facts(task), model).majority()
     bits = task.answer_bits
     if bits is None:
         raise InputError(

@@ -31,7 +31,16 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model says to a key. An unknown key has no answer: a model would guess one with all confidence."""
+    """What a model says to a key. An unknown key has no answer: a model would guess one with all confidence.
+
+    >>> import rote
+    >>> model = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).model
+    >>> answer = model.ask("capital", "Japan", runners_up=1)
+    >>> answer.answer, answer.known, answer.margin == answer.runners_up[0].behind > 0
+    ('Tokyo', True, True)
+    >>> print(model.ask("capital", "Peru"))
+    capital Peru: unknown
+    """
 
     key: tuple[str, ...]
     answer: str | None

@@ -24,6 +24,11 @@ class AttentionOnly(Spec):
     Variant `shared` is what the paper's released experiments run when d != k: one compression d -> k and one
     decompression k -> d around all heads of a layer, positions in R^k, heads of k x k matrices:
     2dN + L(kS + 2dk + 2k(k + r)H) parameters. With d = k both variants are the paper's equation.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20)
+    >>> spec.parameters()
+    9020
     """
 
     architecture: ClassVar[str] = "attention-only"

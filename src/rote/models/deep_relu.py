@@ -32,6 +32,10 @@ class DeepRelu(Spec):
     vocab + context (ordered), vocab context (table) or dim + 1 for the input.
 
     These networks compute with whole numbers and are right only where each is exact: `word_bits` bits are needed.
+
+    >>> import rote
+    >>> rote.DeepRelu(vocab=10, context=2, layers_before=1, layers_after=2, width=4, word_bits=20).parameters()
+    108
     """
 
     architecture: ClassVar[str] = "deep-relu"

@@ -18,6 +18,10 @@ class LinearMemory(Spec):
 
     `keys` (inputs x context) are the keys' tokens, all distinct; a key may be one token. They are look-up structure,
     not parameters.
+
+    >>> import rote
+    >>> rote.LinearMemory(vocab=10, inputs=6, dim=4).parameters()
+    80
     """
 
     architecture: ClassVar[str] = "linear-memory"

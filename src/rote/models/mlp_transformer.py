@@ -20,6 +20,10 @@ class MlpTransformer(Spec):
 
     Parameters, one layer: d(S + 2N + 4kH) + 2dw + w. Only the MLP's first matrix has a bias, as in the paper's
     released experiments. Width 0 is allowed: their grids start there, with attention alone.
+
+    >>> import rote
+    >>> rote.MlpTransformer(vocab=50, context=2, dim=10, head_dim=10, heads=1, width=100).parameters()
+    3520
     """
 
     architecture: ClassVar[str] = "mlp-transformer"

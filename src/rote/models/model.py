@@ -14,11 +14,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask
 from rote.models.forward import forward
 from rote.models.module import RoteModule
 from rote.models.spec import Spec
+from rote.tables import html_pairs, number
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
@@ -38,7 +40,17 @@ def dtype_named(name: str) -> torch.dtype:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Weights that fit their specification; checked on creation."""
+    """Weights that fit their specification; checked on creation.
+
+    >>> import rote
+    >>> model = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).model
+    >>> model.ask("capital", "Japan").answer
+    'Tokyo'
+    >>> model.ask("capital", "Peru").known
+    False
+    >>> model.to("bfloat16").dtype_name
+    'bfloat16'
+    """
 
     spec: Spec
     weights: dict[str, Tensor]
@@ -53,6 +65,34 @@ class Model:
             differences.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
         if differences:
             raise problems(f"{self.spec.architecture} model", differences)
+
+    def __repr__(self) -> str:
+        sizes = self.spec.model_dump(exclude_defaults=True)
+        named = ", ".join(f"{name} {number(size)}" for name, size in sizes.items())
+        return (
+            f"Model({self.spec.architecture}: {named};\n"
+            f"      {self.parameters:,} parameters in {self.dtype_name}, {self.bytes:,} bytes, {self._knows()})"
+        )
+
+    def _repr_html_(self) -> str:
+        sizes = self.spec.model_dump(exclude_defaults=True)
+        rest = {"parameters": self.parameters, "dtype": self.dtype_name, "bytes": self.bytes, "keys": self._knows()}
+        return html_pairs(f"{self.spec.architecture} model", {**sizes, **rest})
+
+    def _knows(self) -> str:
+        """What the model can be asked, in words."""
+        if self.vocabulary is None:
+            return "without a vocabulary"
+        known = self.reader is not None and self.reader.stored is not None
+        return f"{len(self.vocabulary):,} tokens, {'knows its keys' if known else 'does not know its keys'}"
+
+    def to_torch(self) -> RoteModule:
+        """The model as a `torch.nn.Module` with parameters of its own, named as in a model folder.
+
+        Logits and gradients are those of the one forward pass. Its submodules take hooks and `attention(contexts)`
+        gives the patterns (see `rote.RoteModule`); `rote.from_torch` is the way back.
+        """
+        return RoteModule(self.spec, self.weights, self.vocabulary)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -71,6 +111,7 @@ class Model:
     def bytes(self) -> int:
         return sum(tensor.numel() * tensor.element_size() for tensor in self.weights.values())
 
+    @typed
     def to(self, dtype: torch.dtype | str) -> Model:
         """The same model with its parameters in another float dtype, or one named as in `DTYPES`; integers stay."""
         dtype = dtype_named(dtype) if isinstance(dtype, str) else dtype
@@ -78,10 +119,6 @@ class Model:
             name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in self.weights.items()
         }
         return replace(self, weights=cast)
-
-    def to_torch(self) -> RoteModule:
-        """The model as a `torch.nn.Module` with a copy of the weights; `rote.from_torch` is the way back."""
-        return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)
 
     @torch.no_grad()
     def logits(self, inputs: Any) -> Tensor:
@@ -109,6 +146,10 @@ class Model:
                 return self._tensors(inputs[:1]).expand(inputs.shape)
             # A copy where numpy forbids writing: tensors know no such thing.
             inputs = torch.from_numpy(np.require(inputs, requirements=["C", "W"]))
+        if not isinstance(inputs, Tensor):
+            raise InputError(
+                f"logits: token ids or vectors are wanted, as an array or a tensor; found {type(inputs).__name__}"
+            )
         return inputs.to(self.dtype) if inputs.is_floating_point() else inputs.long()
 
 

@@ -19,6 +19,10 @@ class QueryAttention(Spec):
     """The theorem's model by default; `experiment` gives the one the paper trains.
 
     Parameters: 2dkH + 2d d_v H + d outputs, plus d(d + 1) with `embed` and `outputs` with `readout_bias`.
+
+    >>> import rote
+    >>> rote.QueryAttention(context=3, dim=4, head_dim=2, heads=5, outputs=2).parameters()
+    128
     """
 
     architecture: ClassVar[str] = "query-attention"

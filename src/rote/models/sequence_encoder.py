@@ -15,6 +15,10 @@ class SequenceEncoder(Spec):
     """A table row per context, found by its exact tokens, and an unembedding: d(N + T) parameters.
 
     `keys` (contexts x context) are the contexts' tokens, all distinct; they are look-up structure, not parameters.
+
+    >>> import rote
+    >>> rote.SequenceEncoder(vocab=10, context=2, contexts=30, dim=4).parameters()
+    160
     """
 
     architecture: ClassVar[str] = "sequence-encoder"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rote.errors import InputError
 from rote.experiments.densest import Densest, ShapeResult
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = (BLUE, GREEN, ORANGE, PURPLE, SKY)
 FORMATS = (".png", ".svg")
@@ -17,6 +21,11 @@ ALLENZHU_2024 = 2.0
 
 
 def density_figure(search: Densest, path: Path, title: str | None = None) -> Path:
+    """Draw the search as a file."""
+    return save(drawn_density(search, title), path)
+
+
+def drawn_density(search: Densest, title: str | None = None) -> Figure:
     """One curve per dimension d, the best vocabulary at each k; open squares mark k = d.
 
     Drawn from the longest round in which at least three head dimensions took part, so that all points had the same
@@ -54,7 +63,7 @@ def density_figure(search: Densest, path: Path, title: str | None = None) -> Pat
         axes.set_title(title or f"{tables}at most {most:,} parameters, heads as many as they pay for, {steps:,} steps")
         axes.grid()
         axes.legend(fontsize=8, loc="lower left")
-        return save(drawn, path)
+        return drawn
 
 
 def _comparable(search: Densest) -> tuple[ShapeResult, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from rote.measure.laws import LawFit
 from rote.papers.paper import Weighting
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 MANY = len(COLOURS)
 BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
@@ -20,10 +23,17 @@ BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.p
 
 def scaling_figure(findings: FigureFindings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
     """Draw a figure as PNG and SVG; the file names are the figure's id."""
+    drawn = drawn_scaling(findings, weighting)
+    name = findings.figure.id if weighting == "sampled" else f"{findings.figure.id}-{weighting}"
+    return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+
+
+def drawn_scaling(findings: FigureFindings, weighting: Weighting = "sampled") -> Figure:
+    """The figure as a matplotlib object."""
     plotted = [series for series in findings.series if any(point.values[weighting] for point in series.points)]
     with figure(7.4, 4.6) as drawn:
         axes = drawn.add_subplot()
-        colours = _colours(len(plotted))
+        colours = series_colours(len(plotted))
         for series, colour in zip(plotted, colours, strict=True):
             _draw_series(axes, series, colour, weighting, findings)
         _draw_bounds(axes, plotted, colours)
@@ -34,8 +44,7 @@ def scaling_figure(findings: FigureFindings, folder: Path, weighting: Weighting 
         axes.set_title(_title(findings))
         axes.grid()
         _legend(axes, findings, weighting)
-        name = findings.figure.id if weighting == "sampled" else f"{findings.figure.id}-{weighting}"
-        return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+        return drawn
 
 
 def _draw_series(axes: Any, series: Series, colour: Any, weighting: Weighting, findings: FigureFindings) -> None:
@@ -104,8 +113,8 @@ def _legend(axes: Any, findings: FigureFindings, weighting: Weighting) -> None:
     )  # fmt: skip
 
 
-def _colours(count: int) -> list[Any]:
-    """A few series are released apart by hue; many, which are an ordered family, by a ramp."""
+def series_colours(count: int) -> list[Any]:
+    """A few series are told apart by hue; many, which are an ordered family, by a ramp."""
     if count <= MANY:
         return list(COLOURS[:count])
     import matplotlib

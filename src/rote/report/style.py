@@ -34,23 +34,20 @@ SETTINGS: Any = {
 
 @contextmanager
 def figure(width: float = 6.4, height: float = 3.6) -> Iterator[Figure]:
-    """An empty figure in the house style, closed at the end whatever happens."""
+    """An empty figure to draw on in the house style. It belongs to no window: whoever holds it may show or save it."""
     import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(SETTINGS):
-        drawn = plt.figure(figsize=(width, height), layout="constrained")
-        try:
-            yield drawn
-        finally:
-            plt.close(drawn)
+    with matplotlib.rc_context(SETTINGS):
+        yield Figure(figsize=(width, height), layout="constrained")
 
 
 def save(drawn: Figure, path: Path) -> Path:
     """Write a figure as its suffix says, complete or not at all."""
+    import matplotlib
+
     aside = path.with_name(f".{path.name}.part")
-    drawn.savefig(aside, format=path.suffix.removeprefix("."))
+    with matplotlib.rc_context(SETTINGS):
+        drawn.savefig(aside, format=path.suffix.removeprefix("."))
     aside.replace(path)
     return path

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.tasks.entropy import entropy_bits
 from rote.tasks.fingerprint import canonical_ids, digest
@@ -49,7 +50,13 @@ def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
 
 @dataclass(frozen=True, eq=False)
 class AssociationTask(Task):
-    """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum."""
+    """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum.
+
+    >>> import rote
+    >>> task = rote.AssociationTask.from_facts([(("capital", "France"), "Paris"), (("capital", "Japan"), "Tokyo")])
+    >>> task.facts, task.vocab, task.context, task.ceiling, task.entropy_bits
+    (2, 5, 2, 1.0, 2.0)
+    """
 
     kind: ClassVar = "associations"
     reads: ClassVar = "tokens"
@@ -71,6 +78,7 @@ class AssociationTask(Task):
             raise problems("association task", wrong)
 
     @classmethod
+    @typed
     def from_facts(cls, facts: Sequence[tuple[Sequence[str], str]], origin: Origin | None = None) -> AssociationTask:
         """From readable facts; tokens are numbered in order of appearance, keys before answers."""
         if not facts:

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.tasks.association import AssociationTask, in_words
 from rote.tasks.entropy import entropy_bits
@@ -39,7 +40,14 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DistributionTask(Task):
-    """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t)."""
+    """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t).
+
+    >>> import rote
+    >>> rows = [(("the", "cat"), "sat", 3.0), (("the", "cat"), "ran", 1.0)]
+    >>> task = rote.DistributionTask.from_weighted_facts(rows)
+    >>> task.facts, task.vocab, task.dense(slice(0, 1)).tolist()
+    (1, 4, [[0.0, 0.0, 0.75, 0.25]])
+    """
 
     kind: ClassVar = "distributions"
     reads: ClassVar = "tokens"
@@ -105,6 +113,7 @@ class DistributionTask(Task):
         )
 
     @classmethod
+    @typed
     def from_weighted_facts(
         cls, facts: Sequence[tuple[Sequence[str], str, float]], origin: Origin | None = None
     ) -> DistributionTask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -15,11 +15,15 @@ from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
 from rote.tasks.task import Task
 
+Facts: TypeAlias = Any
+"""What is accepted wherever facts are: a task, a path, a DataFrame of any library, a mapping or pairs of keys and
+answers, a generator or a named source. `facts` refuses what is none of these."""
+
 GENERATOR = "random"
 STDIN = "-"
 
 
-def facts(source: Any, **reading: Any) -> Task:
+def facts(source: Facts, **reading: Any) -> Task:
     """The task that `source` holds.
 
     `source` is a path (.csv, .tsv, .jsonl, .ndjson, .parquet), a polars or pandas DataFrame, a generator such as
@@ -29,7 +33,16 @@ def facts(source: Any, **reading: Any) -> Task:
 
     `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
     column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse or
-    keep). Options that are None count as absent.
+    keep). Options that are None count as absent. A task is given back as it is.
+
+    >>> import rote
+    >>> capitals = rote.facts({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
+    >>> capitals
+    AssociationTask(2 facts, vocab 5, context 2, 'in memory')
+    >>> print(capitals[1])
+    capital Japan -> Tokyo
+    >>> rote.facts("random:vocab=50,context=2,facts=210,seed=1").facts
+    210
     """
     asked = parse_reading(reading)
     if not isinstance(source, str | os.PathLike):

@@ -18,6 +18,15 @@ def require_associations(task: Task, why: str) -> AssociationTask:
     return task
 
 
+def require_distributions(task: Task) -> DistributionTask:
+    """The task itself, if it is one of distributions."""
+    if not isinstance(task, DistributionTask):
+        raise InputError(
+            f"{task.origin.source}: holds {task.kind}; divergence is from distributions, so give facts with a `weight`"
+        )
+    return task
+
+
 def require_tokens(task: Task, why: str) -> TokenTask:
     """The task itself, if its contexts are tokens; `why` ends the message for vectors."""
     if not isinstance(task, TokenTask):

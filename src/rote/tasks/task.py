@@ -12,12 +12,22 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rote.tables import html_pairs
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
+
+SHOWN = 5
+"""Facts that a notebook shows of a task."""
 
 
 class Task(ABC):
     """Something to be memorized."""
+
+    def _repr_html_(self) -> str:
+        words = (self.fact_in_words(row) for row in range(min(SHOWN, self.facts)))
+        rows = {f"{row + 1}": fact for row, fact in enumerate(words) if fact is not None}
+        sizes = {self.kind: self.facts, "context": self.context, "ceiling": self.ceiling, "bits": self.entropy_bits}
+        return html_pairs(self.origin.source, {**sizes, **rows})
 
     kind: ClassVar[Literal["associations", "distributions", "vectors"]]
     """Names the kind in messages."""

@@ -21,7 +21,14 @@ from rote.tasks.task import Task
 @dataclass(frozen=True, eq=False)
 class VectorTask(Task):
     """`contexts` (examples x context x dim, or 1 x context x dim when all examples share one), `queries`
-    (examples x dim), and either `labels` (examples) or `targets` (examples x outputs)."""
+    (examples x dim), and either `labels` (examples) or `targets` (examples x outputs).
+
+    >>> import numpy, rote
+    >>> draw = numpy.random.default_rng(0)
+    >>> task = rote.VectorTask(draw.normal(size=(8, 3, 4)), draw.normal(size=(8, 4)), labels=numpy.arange(8) % 2)
+    >>> task.facts, task.context, task.dim, task.outputs
+    (8, 3, 4, 2)
+    """
 
     kind: ClassVar = "vectors"
     reads: ClassVar = "vectors"

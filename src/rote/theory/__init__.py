@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rote.arguments import typed
 from rote.models.attention_only import AttentionOnly
+from rote.tables import Records
 from rote.theory import allenzhu2024 as allenzhu2024
 from rote.theory import bietti2023 as bietti2023
 from rote.theory import bubeck2020 as bubeck2020
@@ -25,8 +27,21 @@ from rote.theory.bound import Bound as Bound
 from rote.theory.papers import PAPERS as PAPERS
 from rote.theory.result import RESULTS as RESULTS
 
+SHOWN = ("id", "kind", "associations", "parameters", "applies", "reason")
+"""What a table of bounds shows of each."""
 
-def bounds(spec: AttentionOnly) -> list[Bound]:
-    """Every bound for this specification: those that apply first, largest first; then those that do not."""
+
+@typed
+def bounds(spec: AttentionOnly) -> Records[Bound]:
+    """Every bound for this specification: those that apply first, largest first; then those that do not.
+
+    >>> import rote
+    >>> promised = rote.bounds(rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
+    >>> {bound.id: bound.associations for bound in promised}["dana2025.theorem1"]  # Hk + d
+    210
+    >>> promised.frame().columns[:4]
+    ['id', 'kind', 'associations', 'parameters']
+    """
     every = [result.bound(spec) for result in RESULTS.values()]
-    return sorted(every, key=lambda bound: (not bound.applies, -(bound.associations or 0), bound.id))
+    ranked = sorted(every, key=lambda bound: (not bound.applies, -(bound.associations or 0), bound.id))
+    return Records(ranked, SHOWN)

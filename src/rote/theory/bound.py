@@ -17,7 +17,13 @@ Kind = Literal["lower", "upper", "order", "estimate"]
 
 
 class Bound(BaseModel):
-    """One result, evaluated for one specification."""
+    """One result, evaluated for one specification.
+
+    >>> import rote
+    >>> bound = rote.bounds(rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))[-1]
+    >>> bound.applies, bound.associations
+    (False, None)
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -19,7 +19,12 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Protocol(BaseModel):
-    """Everything that decides a run besides the task, the specification and the seed."""
+    """Everything that decides a run besides the task, the specification and the seed.
+
+    >>> import rote
+    >>> rote.Protocol(name="mine", steps=500).changed(peak=0.01).peak
+    0.01
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -13,7 +13,14 @@ from rote.training.protocol import Protocol
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """One trained model. Accuracies are absent when training diverged: that is not a low accuracy."""
+    """One trained model. Accuracies are absent when training diverged: that is not a low accuracy.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> trained = rote.train("random:vocab=6,context=2,facts=9,seed=1", spec, seeds=1, steps=20)[0]
+    >>> trained.diverged, 0 <= trained.accuracy <= 1
+    (False, True)
+    """
 
     model: Model
     seed: int

@@ -7,18 +7,22 @@ from typing import Any
 
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
-from rote.tasks import Task, require_tokens
+from rote.tables import Records
+from rote.tasks import require_tokens
+from rote.tasks.facts import Facts, facts
 from rote.training.initial import Trainable, trainable
 from rote.training.protocol import Protocol, protocol_named
 from rote.training.result import Trained
 from rote.training.trials import EngineName, Trial, run_trials
 
 
+@typed
 def train(
-    task: Task,
+    task: Facts,
     spec: Spec,
     seeds: int | Sequence[int] = 5,
     protocol: str | Protocol = "fast",
@@ -30,18 +34,24 @@ def train(
     memory: int | None = None,
     progress: Progress = SILENT,
     **changes: Any,
-) -> list[Trained]:
+) -> Records[Trained]:
     """Train one model per seed (0, 1, ... when a number is given), in the order of the seeds.
 
     `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
     `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. Scores are scaled
     unless the specification says otherwise (`scores_scaled`). The same seed gives the same result whatever the number
     of workers.
+
+    >>> import rote
+    >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> [trained.seed for trained in rote.train(task, spec, seeds=2, steps=20)]
+    [0, 1]
     """
     chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
         raise InputError(f"`seeds={seeds}`: asks for no model")
-    task = require_tokens(task, "training takes associations or distributions over tokens")
+    task = require_tokens(facts(task), "training takes associations or distributions over tokens")
     spec = scores_scaled(spec) if start is None else trainable(spec)
     if isinstance(protocol, str):
         protocol = protocol_named(protocol, spec, task.facts, **changes)
@@ -50,7 +60,8 @@ def train(
     trials = [Trial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]
     ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
     results = {trial.key: trained for trial, trained in ended}
-    return [results[number] for number in range(len(chosen))]
+    shown = ("seed", "recall", "loss", "diverged_at", "parameters", "processor_seconds")
+    return Records((results[number] for number in range(len(chosen))), shown)
 
 
 def scores_scaled(spec: Spec) -> Trainable:

@@ -10,6 +10,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.export.parts.tabled import VOCABULARY, TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
@@ -56,11 +57,18 @@ class _TorchRuntime(TabledRuntime):
         return self._module(ids)
 
 
+@typed
 def from_torch(source: nn.Module | str | Path) -> Model:
     """The model in an `nn.Module` that `model.to_torch()` gave, as it is now, or in a folder exported to `torch`.
 
     A module that was trained further, or a state dict saved over `state_dict.safetensors`, can so be measured, built
     upon and exported again.
+
+    >>> import rote
+    >>> module = rote.build("random:vocab=6,context=2,facts=9,seed=1").model.to_torch()
+    >>> _ = module.get_parameter("unembed").data.zero_()
+    >>> rote.recall(rote.from_torch(module), "random:vocab=6,context=2,facts=9,seed=1").recalled
+    0
     """
     if isinstance(source, RoteModule):
         weights = {name: tensor.detach().clone() for name, tensor in source.state_dict().items()}

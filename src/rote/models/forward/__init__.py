@@ -17,9 +17,10 @@ from rote.models.forward import (
     query_attention,
     sequence_encoder,
 )
+from rote.models.forward.attention_only import Tap
 from rote.models.spec import Spec
 
-FORWARD: dict[str, Callable[[Any, dict[str, Tensor], Any], Tensor]] = {
+FORWARD: dict[str, Callable[..., Tensor]] = {
     "attention-only": attention_only.logits,
     "deep-relu": deep_relu.logits,
     "linear-memory": linear_memory.logits,
@@ -29,12 +30,20 @@ FORWARD: dict[str, Callable[[Any, dict[str, Tensor], Any], Tensor]] = {
 }
 
 
-def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Tensor:
-    """Logits (or outputs) of the architecture that `spec` describes."""
+TAPPED = ("attention-only", "mlp-transformer")
+"""Architectures whose attention patterns and residual stream can be seen and changed on the way (see `Tap`)."""
+
+
+def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None = None) -> Tensor:
+    """Logits (or outputs) of the architecture that `spec` describes; `tap` sees what flows through it."""
     misreading = misread(spec, inputs)
     if misreading is not None:
         raise InputError(f"a {spec.architecture} model reads {spec.reads}; {misreading}")
-    return FORWARD[spec.architecture](spec, weights, inputs)
+    if tap is None:
+        return FORWARD[spec.architecture](spec, weights, inputs)
+    if spec.architecture not in TAPPED:
+        raise InputError(f"a {spec.architecture} model shows nothing on its way; {' and '.join(TAPPED)} models do")
+    return FORWARD[spec.architecture](spec, weights, inputs, tap)
 
 
 def misread(spec: Any, inputs: Any) -> str | None:

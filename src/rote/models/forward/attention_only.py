@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from jaxtyping import Float, Integer
@@ -16,12 +17,17 @@ from rote.models.forward.token_tables import table_pays, tabled_heads_output
 After = Callable[[int, Tensor], Tensor]
 """What a layer does to the stream after attention, given its number: the MLP of an MLP-based Transformer."""
 
+Tap = Callable[[str, Tensor], Tensor]
+"""Is given what flows through a model, by name, and gives back what flows on. `layers.0.attention` are the patterns of
+a layer (batch x heads x position x context), `layers.0.stream` the residual stream after it (batch x position x dim).
+"""
+
 
 def logits(
-    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], tap: Tap | None = None
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
-    return residual(spec, weights, contexts) @ weights["unembed"].T
+    return residual(spec, weights, contexts, tap=tap) @ weights["unembed"].T
 
 
 def residual(
@@ -29,8 +35,11 @@ def residual(
     weights: dict[str, Tensor],
     contexts: Integer[Tensor, "batch context"],
     after: After | None = None,
+    tap: Tap | None = None,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream at the last position, before the unembedding."""
+    if tap is not None:  # tables have no patterns to show
+        return _layer_by_layer(spec, weights, contexts, after, tap)
     # Tables depend on the contexts at hand, which a traced graph must not.
     if spec.layers == 1 and not torch.compiler.is_exporting() and len(contexts) > 1:
         parts = split_by_run(leading_runs(contexts)[1], contexts.shape[1])
@@ -54,15 +63,28 @@ def _alike(
     if spec.layers == 1 and not torch.compiler.is_exporting() and table_pays(contexts, run):
         stream = _one_layer_from_tables(spec, weights, contexts, run)
         return stream if after is None else after(0, stream)
+    return _layer_by_layer(spec, weights, contexts, after)
+
+
+def _layer_by_layer(
+    spec: AttentionOnly,
+    weights: dict[str, Tensor],
+    contexts: Integer[Tensor, "batch context"],
+    after: After | None,
+    tap: Tap | None = None,
+) -> Float[Tensor, "batch dim"]:
+    """The residual stream, every position of every context computed."""
     stream = weights["tokens"][contexts]
     for layer in range(spec.layers):
         if (positions := _stream_positions(spec, weights, layer)) is not None:
             stream = stream + positions
         last = layer == spec.layers - 1
         read = _read(spec, weights, layer, stream)
-        mixed = heads_output(layer_heads(weights, layer), read, last, score_scale(spec))
+        seen = None if tap is None else partial(tap, f"layers.{layer}.attention")
+        mixed = heads_output(layer_heads(weights, layer), read, last, score_scale(spec), seen)
         stream = (stream[:, -1:] if last else stream) + _write(spec, weights, layer, mixed)
         stream = stream if after is None else after(layer, stream)
+        stream = stream if tap is None else tap(f"layers.{layer}.stream", stream)
     return stream[:, 0]
 
 
@@ -113,17 +135,24 @@ def _write(spec: AttentionOnly, weights: dict[str, Tensor], layer: int, mixed: T
 
 
 def heads_output(
-    part: dict[str, Tensor], x: Float[Tensor, "batch context dim"], last_only: bool, scale: float = 1.0
+    part: dict[str, Tensor],
+    x: Float[Tensor, "batch context dim"],
+    last_only: bool,
+    scale: float = 1.0,
+    seen: Callable[[Tensor], Tensor] | None = None,
 ) -> Float[Tensor, "batch position dim"]:
-    """sum_h W_O^h W_V^h A^h for the last position, or for every position with a causal mask."""
+    """sum_h W_O^h W_V^h A^h for the last position, or for every position with a causal mask.
+
+    `seen` is given the patterns of all heads and gives back those to use.
+    """
     queries = x[:, -1:] if last_only else x
     together = len(part["query"])
-    if not torch.compiler.is_exporting():
+    if seen is None and not torch.compiler.is_exporting():
         together = heads_at_once(queries.shape[1] * x.shape[0] * x.shape[1], queries.numel())
     mixed = torch.zeros_like(queries)
     for slab in zip(*(tensor.split(together) for tensor in part.values()), strict=True):
         some = dict(zip(part, slab, strict=True))
-        values = head_values(some, queries, x, scale).flatten(2)
+        values = head_values(some, queries, x, scale, seen).flatten(2)
         mixed = mixed + values @ some["output"].permute(0, 2, 1).reshape(values.shape[2], -1)
     return mixed
 
@@ -133,6 +162,7 @@ def head_values(
     queries: Float[Tensor, "batch position dim"],
     x: Float[Tensor, "batch context dim"],
     scale: float = 1.0,
+    seen: Callable[[Tensor], Tensor] | None = None,
 ) -> Float[Tensor, "batch position heads head_dim"]:
     """W_V^h A^h of every head: what W_O reads.
 
@@ -147,5 +177,7 @@ def head_values(
         later = torch.ones(positions, x.shape[1], dtype=torch.bool, device=x.device).triu(1)
         scores = scores.masked_fill(later[None, :, None], -math.inf)
     attention = scores.softmax(-1)
+    if seen is not None:
+        attention = seen(attention.transpose(1, 2)).transpose(1, 2)
     mixed = (attention.reshape(batch, positions * heads, x.shape[1]) @ x).view(batch, positions, heads, dim)
     return torch.einsum("bphd,hkd->bphk", mixed, part["value"])

@@ -6,19 +6,22 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 from torch.nn import functional
 
-from rote.models.forward.attention_only import residual
+from rote.models.forward.attention_only import Tap, residual
 from rote.models.mlp_transformer import MlpTransformer
 
 
 def logits(
-    spec: MlpTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+    spec: MlpTransformer,
+    weights: dict[str, Tensor],
+    contexts: Integer[Tensor, "batch context"],
+    tap: Tap | None = None,
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
 
     def mlp(layer: int, stream: Tensor) -> Tensor:
         return stream + neurons(spec, weights, layer, stream) @ weights[f"layers.{layer}.mlp_out"].T
 
-    return residual(spec.attention, weights, contexts, mlp) @ weights["unembed"].T
+    return residual(spec.attention, weights, contexts, mlp, tap) @ weights["unembed"].T
 
 
 def neurons(

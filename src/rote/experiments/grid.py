@@ -1,0 +1,140 @@
+"""A grid of one's own: every combination of the sizes, kinds of heads and protocols that are asked for."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from rote.errors import InputError, problems, validation_problems
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
+from rote.models.spec import Count
+from rote.training.train import scores_scaled
+
+RANGE = re.compile(r"(\d+):(\d+)(?::(\d+))?")
+MOST = 10_000
+"""Models in a grid, above which a slip of the keyboard is likelier than patience."""
+
+
+def values_of(given: Any) -> Any:
+    """The values that are meant: `5`, `1,5,9`, `2:8` (8 included), `2:8:2`, or any Python collection of them."""
+    if isinstance(given, str):
+        return tuple(itertools.chain.from_iterable(_part(part.strip()) for part in given.split(",")))
+    if isinstance(given, range | set | frozenset | list):
+        return tuple(given)
+    return given if isinstance(given, tuple) or given is None else (given,)
+
+
+def _part(text: str) -> list[int | str]:
+    match = RANGE.fullmatch(text)
+    if match is None:
+        return [int(text) if text.isdecimal() else text]
+    first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
+    if step < 1 or last < first:
+        raise ValueError(f"{text!r} is an empty range; write first:last or first:last:step, as in 2:8 or 2:8:2")
+    return list(range(first, last + 1, step))
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+Sizes = Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(values_of)]
+Widths = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), BeforeValidator(values_of)]
+Variants = Annotated[tuple[Literal["per-head", "shared"], ...], Field(min_length=1), BeforeValidator(values_of)]
+Protocols = Annotated[tuple[Literal["fast", "paper", "best"], ...], Field(min_length=1), BeforeValidator(values_of)]
+
+
+class Grid(BaseModel):
+    """Values of every size; a model for each combination.
+
+    A value is a number, several (`"1,5,9"`, `[1, 5, 9]`) or a range whose end is included (`"2:8"`, `"2:8:2"`).
+    `head_dim` is `dim` when absent and the other way round. Combinations with `head_dim > dim` are left out: such heads
+    carry nothing more. `width` follows each layer by an MLP, which goes with heads of the variant `per-head` alone.
+
+    >>> import rote
+    >>> grid = rote.Grid(vocab=30, context=3, dim=8, head_dim="2:8:2", heads="1,5,9")
+    >>> grid.head_dim, grid.heads, len(grid.specs())
+    ((2, 4, 6, 8), (1, 5, 9), 12)
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    vocab: Sizes
+    context: Sizes = (2,)
+    dim: Sizes | None = None
+    head_dim: Sizes | None = None
+    heads: Sizes
+    layers: Sizes = (1,)
+    width: Widths | None = None
+    variant: Variants = ("per-head",)
+    protocol: Protocols = ("fast",)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise problems("grid", _sentences(error)) from None
+        if self.dim is None and self.head_dim is None:
+            raise InputError("grid: `dim` is missing; give it, or `head_dim` for models in which both are equal")
+        if self.width is not None and self.variant != ("per-head",):
+            raise InputError(
+                "grid: `variant=shared`: models with an MLP have heads of their own; leave it or `width` out"
+            )
+
+    @classmethod
+    def of(cls, grid: Grid | Mapping[str, Any]) -> Grid:
+        """A grid, or the one that a mapping describes."""
+        return grid if isinstance(grid, Grid) else cls(**dict(grid))
+
+    @property
+    def swept(self) -> list[str]:
+        """Names of the sizes that have several values, most values first."""
+        several = {name: len(values) for name, values in self._given().items() if len(values) > 1}
+        return sorted(several, key=lambda name: -several[name])
+
+    @property
+    def left_out(self) -> int:
+        """Pairs of `dim` and `head_dim` in which the second exceeds the first."""
+        return sum(k > d for d in self.dim or () for k in self.head_dim or ())
+
+    def specs(self) -> list[AttentionOnly | MlpTransformer]:
+        """A specification per combination of sizes and variants, in the order of the values."""
+        found = list(dict.fromkeys(self._specs()))
+        if not found:
+            raise InputError(
+                f"grid: every `head_dim` ({min(self.head_dim or ())} or more) exceeds every `dim`: "
+                "a head cannot carry more dimensions than it reads; lower `head_dim`"
+            )
+        if len(found) > MOST:
+            raise InputError(f"grid: {len(found):,} models are more than {MOST:,}; give fewer values")
+        return found
+
+    def _specs(self) -> Iterator[AttentionOnly | MlpTransformer]:
+        given = self._given()
+        names = [name for name in given if name not in ("protocol", "variant")]
+        for variant in given["variant"]:
+            for combination in itertools.product(*(given[name] for name in names)):
+                sizes = dict(zip(names, combination, strict=True))
+                sizes["dim"], sizes["head_dim"] = (
+                    sizes.get("dim", sizes.get("head_dim")), sizes.get("head_dim", sizes.get("dim")),
+                )  # fmt: skip
+                if sizes["head_dim"] > sizes["dim"]:
+                    continue
+                plain = sizes["head_dim"] == sizes["dim"]  # there is nothing to compress
+                kind = {} if plain or "width" in sizes else {"variant": variant}
+                spec = MlpTransformer(**sizes) if "width" in sizes else AttentionOnly(**sizes, **kind)
+                yield scores_scaled(spec)
+
+    def _given(self) -> dict[str, tuple[Any, ...]]:
+        return {name: _distinct(values) for name in type(self).model_fields if (values := getattr(self, name))}
+
+
+def _sentences(error: ValidationError) -> list[str]:
+    """What is wrong with each size, whatever the place among its values."""
+    details = [{**detail, "loc": detail["loc"][:1]} for detail in error.errors()]
+    return list(dict.fromkeys(validation_problems(details, Grid.model_fields)))

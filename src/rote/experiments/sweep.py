@@ -1,0 +1,135 @@
+"""One's own experiment: train the models of a grid, resume what was cut short, and fit how capacity grows.
+
+The models are trained on random look-up tables of all N^S contexts, seed s on the table of seed s from the initial
+weights of seed s, as those of published figures are. Every trial is kept in the ledger of the run's folder when it
+ends; a grid with more values in the same folder trains only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rote.errors import InputError
+from rote.experiments.grid import Grid
+from rote.experiments.ledger import TrialRow
+from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.sweeps import SweepLaw, sweep_laws
+from rote.experiments.trial import PlannedTrial
+from rote.progress import SILENT, Progress
+from rote.tables import Tabular, frame_of
+from rote.tasks import AssociationTask
+from rote.theory.phi import phi_inverse
+from rote.training.protocol import protocol_named
+from rote.training.result import Trained
+from rote.training.trials import EngineName
+
+if TYPE_CHECKING:
+    import polars
+
+FORMAT = 1
+"""Raised when trials of the same name would come out otherwise: older sweeps are then not resumed."""
+IDENTITY = {"experiment": "sweep", "format": FORMAT}
+COLUMNS = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
+
+
+@dataclass(frozen=True)
+class SweepRun(Tabular):
+    """A finished sweep: its trials, and the laws that they follow."""
+
+    grid: Grid
+    rows: Sequence[TrialRow]
+    trained: int
+    """Models trained now; the others were in the ledger."""
+    folder: Path | None
+
+    @cached_property
+    def laws(self) -> list[SweepLaw]:
+        """Forms fitted to capacity wherever one size takes four values or more and the others are fixed."""
+        return sweep_laws(self.rows)
+
+    def frame(self) -> polars.DataFrame:
+        """A row per trained model: its sizes, protocol and seed, its recall and the associations that speaks for."""
+        return frame_of(_record(row) for row in self.rows)
+
+    def means(self) -> polars.DataFrame:
+        """A row per model of the grid: sizes that vary, mean recall and associations over seeds, how many diverged."""
+        import polars
+
+        names = self.grid.swept or ["heads"]
+        return (
+            self.frame()
+            .group_by(["parameters", *names], maintain_order=True)
+            .agg(
+                polars.col("recall").mean(),
+                polars.col("associations").mean(),
+                polars.col("associations").std().alias("spread"),
+                polars.col("diverged_at").count().alias("diverged"),
+            )
+            .select([*names, "parameters", "recall", "associations", "spread", "diverged"])
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "run": None if self.folder is None else str(self.folder),
+            "grid": self.grid.model_dump(mode="json", exclude_none=True),
+            "trials": len(self.rows),
+            "trained_now": self.trained,
+            "diverged": sum(row.result["diverged_at"] is not None for row in self.rows),
+            "processor_seconds": sum(row.seconds for row in self.rows),
+            "laws": [law.summary() for law in self.laws],
+        }
+
+
+def run_sweep(
+    grid: Grid | Mapping[str, Any],
+    *,
+    seeds: int = 3,
+    folder: str | Path | None = None,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    progress: Progress = SILENT,
+    **changes: Any,
+) -> SweepRun:
+    """Train `seeds` models of every combination of the grid that `folder` does not hold yet.
+
+    `changes` replace fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in `rote.train`.
+    """
+    grid = Grid.of(grid)
+    if seeds < 1:
+        raise InputError(f"`seeds={seeds}`: must be at least 1")
+    trials = [
+        PlannedTrial(spec, protocol_named(name, spec, spec.vocab**spec.context, **changes), seed)
+        for spec in grid.specs()
+        for name in grid.protocol
+        for seed in range(seeds)
+    ]
+    plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded)
+    ended = run(plan, folder, workers=workers, engine=engine, progress=progress)
+    return SweepRun(grid, tuple(ended.rows.values()), ended.trained, None if folder is None else Path(folder))
+
+
+def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:
+    return {**training_record(trained), "published_accuracy": trained.published_accuracy}
+
+
+def _record(row: TrialRow) -> dict[str, Any]:
+    spec, protocol, result = row.cell["spec"], row.cell["protocol"], row.result
+    accuracy, vocab = result["accuracy"], spec["vocab"]
+    capacity = None if accuracy is None else phi_inverse(accuracy, vocab ** spec["context"], vocab)
+    return {
+        **{name: spec.get(name) for name in COLUMNS},
+        "parameters": result["parameters"],
+        "protocol": protocol["name"],
+        "steps": protocol["steps"],
+        "seed": row.seed,
+        "recall": accuracy,
+        "associations": capacity,
+        "loss": result["loss"],
+        "diverged_at": result["diverged_at"],
+        "processor_seconds": row.seconds,
+    }

@@ -1,0 +1,88 @@
+"""A sweep with its drawing and its tables: all that `rote sweep` leaves behind, as one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rote.arguments import typed
+from rote.experiments.files import write_json
+from rote.experiments.grid import Grid
+from rote.experiments.sweep import SweepRun, run_sweep
+from rote.progress import SILENT, Progress
+from rote.report.style import save
+from rote.report.sweep_figure import drawn_sweep
+from rote.tables import html_rows
+from rote.training.trials import EngineName
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+
+
+@dataclass(frozen=True)
+class Sweep(SweepRun):
+    """A finished sweep. In its folder are `ledger.sqlite`, `sweep.csv`, `sweep.parquet`, `sweep.json` with the laws,
+    and the drawing as PNG, SVG and PDF.
+
+    >>> import rote
+    >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:5"}, seeds=1, steps=20)
+    >>> result.frame().shape[0], [law.sweep.size for law in result.laws]
+    (5, ['heads'])
+    >>> type(result.figure())
+    <class 'matplotlib.figure.Figure'>
+    """
+
+    files: tuple[Path, ...] = ()
+    """What was written: tables, laws and drawings."""
+
+    def figure(self, size: str | None = None) -> Figure:
+        """Capacity against one size, the one with most values when absent: a matplotlib figure."""
+        return drawn_sweep(self, size)
+
+    def _repr_html_(self) -> str:
+        frame = self.frame()
+        return html_rows(f"{len(self.rows)} models", frame.columns, frame.rows())
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables, laws and drawings into a folder, each file whole or not at all."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        frame, drawn = self.frame(), self.figure()
+        written = []
+        for path, write in ((folder / "sweep.csv", frame.write_csv), (folder / "sweep.parquet", frame.write_parquet)):
+            aside = path.with_name(f".{path.name}.part")
+            write(aside)
+            written.append(aside.replace(path))
+        written.append(write_json(folder / "sweep.json", self.summary()))
+        return [*written, *(save(drawn, folder / f"sweep.{kind}") for kind in FORMATS)]
+
+
+@typed
+def sweep(
+    grid: Grid | Mapping[str, Any],
+    *,
+    seeds: int = 3,
+    folder: str | Path | None = None,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    progress: Progress = SILENT,
+    **changes: Any,
+) -> Sweep:
+    """Train every model of a grid on random look-up tables, and fit how capacity grows with each size.
+
+    `grid` is a `rote.Grid` or a mapping with its fields; values are numbers, several (`"1,5,9"`, a list) or a range
+    whose end is included (`"2:8"`). With a `folder` every trial is kept when it ends, so that a sweep that was cut
+    short goes on, and tables and drawings are written there. `changes` replace fields of the protocol (`steps=2000`).
+
+    >>> import rote
+    >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": "1:4", "heads": 2}, seeds=2, steps=20)
+    >>> result.frame().columns[:4], len(result.rows)
+    (['architecture', 'vocab', 'context', 'dim'], 8)
+    """
+    ran = run_sweep(grid, seeds=seeds, folder=folder, workers=workers, engine=engine, progress=progress, **changes)
+    result = Sweep(ran.grid, ran.rows, ran.trained, ran.folder)
+    return result if folder is None else replace(result, files=tuple(result.save(folder)))

@@ -1,0 +1,127 @@
+"""Results as tables: text in a terminal, HTML in a notebook, frames for everything else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rote.errors import InputError
+
+if TYPE_CHECKING:
+    import polars
+
+T = TypeVar("T")
+
+WIDEST = 60
+"""Letters of a cell that a table in a terminal shows."""
+LEFT = "text-align:left"
+MOST_ROWS = 60
+"""Rows of a table that are shown; a frame has them all."""
+
+
+def number(value: Any) -> str:
+    """Numbers as people read them: 7,884; 0.0853; 1.2e-09."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}" if abs(value) < 10**300 else "huge"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    return f"{value:.4g}" if 1e-3 <= abs(value) < 1e6 else f"{value:.2e}"
+
+
+def html_pairs(title: str, pairs: Mapping[str, Any]) -> str:
+    """Names and values as a small HTML table."""
+    rows = "".join(
+        f"<tr><th style='{LEFT}'>{escape(name)}</th><td style='{LEFT}'>{escape(number(value))}</td></tr>"
+        for name, value in pairs.items()
+    )
+    return f"<table><caption style='{LEFT}'>{escape(title)}</caption>{rows}</table>"
+
+
+def html_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Rows as an HTML table, the first ones where there are many."""
+    head = "".join(f"<th style='{LEFT}'>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td style='{LEFT}'>{escape(number(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    more = f"<tr><td>{len(rows) - MOST_ROWS} more</td></tr>" if len(rows) > MOST_ROWS else ""
+    caption = f"<caption style='{LEFT}'>{escape(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
+    """Rows as a polars frame; values that are not plain become text."""
+    import polars
+
+    plain = [{name: value if _plain(value) else str(value) for name, value in row.items()} for row in rows]
+    return polars.DataFrame(plain, infer_schema_length=None)
+
+
+def pandas_of(frame: polars.DataFrame) -> Any:
+    """A polars frame as a pandas one, where pandas is installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise InputError("pandas is not installed: `pip install pandas`, or take `.frame()`, a polars frame") from None
+    return pandas.DataFrame(frame.to_dict(as_series=False))
+
+
+class Tabular:
+    """Something that has rows: a polars frame, and from it a pandas one."""
+
+    def frame(self) -> polars.DataFrame:
+        """The rows as a polars frame."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas frame."""
+        return pandas_of(self.frame())
+
+
+class Records(list[T], Tabular):
+    """A list of records that shows itself as a table."""
+
+    def __init__(self, records: Iterable[T] = (), columns: Sequence[str] = ()) -> None:
+        super().__init__(records)
+        self.columns = tuple(columns)
+        """What is shown of a record; a frame has all of it."""
+
+    def frame(self) -> polars.DataFrame:
+        """A row per record, with all its fields."""
+        return frame_of(_values(record) for record in self)
+
+    def __repr__(self) -> str:
+        columns, rows = self._shown()
+        if not rows:
+            return "[]"
+        cells = [[_cut(number(cell)) for cell in row] for row in rows[:MOST_ROWS]]
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+        lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (columns, *cells)]
+        more = [f"... {len(rows) - MOST_ROWS} more"] if len(rows) > MOST_ROWS else []
+        return "\n".join([*lines, *more])
+
+    def _repr_html_(self) -> str:
+        return html_rows("", *self._shown())
+
+    def _shown(self) -> tuple[list[str], list[list[Any]]]:
+        rows = [_values(record) for record in self]
+        columns = list(self.columns or (rows[0] if rows else ()))
+        return columns, [[row.get(name) for name in columns] for row in rows]
+
+
+def _values(record: Any) -> dict[str, Any]:
+    return record.summary() if hasattr(record, "summary") else record.model_dump()
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool | None)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
