@@ -92,7 +92,7 @@ class Model:
         Logits and gradients are those of the one forward pass. Its submodules take hooks and `attention(contexts)`
         gives the patterns (see `rote.RoteModule`); `rote.from_torch` is the way back.
         """
-        return RoteModule(self.spec, self.weights, self.vocabulary)
+        return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)
 
     @property
     def dtype(self) -> torch.dtype:
