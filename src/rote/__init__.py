@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
     from rote.measure.divergence import divergence as divergence
+    from rote.measure.inspection import Inspection as Inspection
+    from rote.measure.inspection import inspect as inspect
     from rote.measure.recall import Recall as Recall
     from rote.measure.recall import recall as recall
     from rote.measure.softmax_code import softmax_code as softmax_code
@@ -55,6 +57,8 @@ _WHERE = {
     "Recall": "rote.measure.recall",
     "recall": "rote.measure.recall",
     "divergence": "rote.measure.divergence",
+    "Inspection": "rote.measure.inspection",
+    "inspect": "rote.measure.inspection",
     "capacity": "rote.experiments.capacity",
     "softmax_code": "rote.measure.softmax_code",
     "verify": "rote.folders",

@@ -18,6 +18,7 @@ from rote.cli.capacity import capacity
 from rote.cli.demo import demo
 from rote.cli.densest import densest
 from rote.cli.flags import flags_of, in_flags
+from rote.cli.inspect import inspect
 from rote.cli.law import law
 from rote.cli.methods import methods
 from rote.cli.output import complain
@@ -41,7 +42,23 @@ app = App(
     ),
 )
 for _place, _command in enumerate(
-    (demo, bound, plan, build, train, ask, recall, verify, capacity, densest, reproduce, law, papers, methods)
+    (
+        demo,
+        bound,
+        plan,
+        build,
+        train,
+        ask,
+        recall,
+        verify,
+        inspect,
+        capacity,
+        densest,
+        reproduce,
+        law,
+        papers,
+        methods,
+    )  # fmt: skip
 ):
     app.command(_command, sort_key=_place, help_epilogue="")
 
