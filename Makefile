@@ -34,7 +34,7 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[data,dev]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[data,dev,web]"
 	$(MAKE) --no-print-directory wordnet
 	touch $@
 

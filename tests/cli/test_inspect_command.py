@@ -7,9 +7,12 @@ import pytest
 
 @pytest.fixture
 def model(rote, tmp_path):
-    (tmp_path / "facts.csv").write_text("kind,thing,answer\n" + "".join(
-        f"{kind},{thing},{kind[0]}{number % 5}\n" for kind in ("colour", "size", "price") for number, thing in enumerate("abcdefgh")
-    ))  # fmt: skip
+    rows = [
+        f"{kind},{thing},{kind[0]}{number % 5}\n"
+        for kind in ("colour", "size", "price")
+        for number, thing in enumerate("abcdefgh")
+    ]
+    (tmp_path / "facts.csv").write_text("kind,thing,answer\n" + "".join(rows))
     assert rote("build", "facts.csv", "-o", "model", "--method", "dana2025.theorem1").code == 0
     return "model"
 

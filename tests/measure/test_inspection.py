@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from random_models import random_model
 
+from random_models import random_model
 from rote.errors import InputError
 from rote.measure.head_use import facts_lost, head_table
 from rote.measure.inspection import Head, inspect, without_heads

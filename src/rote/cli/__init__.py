@@ -25,6 +25,7 @@ from rote.cli.output import complain
 from rote.cli.papers import papers
 from rote.cli.plan import plan
 from rote.cli.recall import recall
+from rote.cli.report import report
 from rote.cli.reproduce import reproduce
 from rote.cli.train import train
 from rote.cli.verify import verify
@@ -41,25 +42,11 @@ app = App(
         "named source (countries, airports, wordnet). Every command takes --json."
     ),
 )
-for _place, _command in enumerate(
-    (
-        demo,
-        bound,
-        plan,
-        build,
-        train,
-        ask,
-        recall,
-        verify,
-        inspect,
-        capacity,
-        densest,
-        reproduce,
-        law,
-        papers,
-        methods,
-    )  # fmt: skip
-):
+COMMANDS = (
+    demo, bound, plan, build, train, ask, recall, verify, inspect, capacity, densest, reproduce, law, report, papers,
+    methods,
+)  # fmt: skip
+for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_epilogue="")
 
 

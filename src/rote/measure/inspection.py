@@ -141,10 +141,7 @@ def inspect(
     key = tuple(fact.key) if isinstance(fact, Fact) else reader.taken([fact] if isinstance(fact, str) else list(fact))
     ids, known = _ids(model, key, isinstance(fact, Fact))
     logits = seen.logits(ids)[0].double()
-    if wanted is not None:
-        token = _token(model, wanted)
-    else:
-        token = int((model.logits(ids)[0] if heads else logits).argmax())
+    token = int(model.logits(ids)[0].argmax()) if wanted is None else _token(model, wanted)
     nearest = int(logits.index_fill(0, torch.tensor([token]), -float("inf")).argmax())
     words = reader.vocabulary.tokens
     exact = seen.to("float64")
