@@ -27,6 +27,7 @@ from rote.cli.plan import plan
 from rote.cli.recall import recall
 from rote.cli.report import report
 from rote.cli.reproduce import reproduce
+from rote.cli.serve import serve
 from rote.cli.train import train
 from rote.cli.verify import verify
 from rote.errors import RoteError, system_message
@@ -43,8 +44,8 @@ app = App(
     ),
 )
 COMMANDS = (
-    demo, bound, plan, build, train, ask, recall, verify, inspect, capacity, densest, reproduce, law, report, papers,
-    methods,
+    demo, bound, plan, build, train, ask, recall, verify, inspect, capacity, densest, reproduce, law, report, serve,
+    papers, methods,
 )  # fmt: skip
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_epilogue="")
