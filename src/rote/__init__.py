@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from rote.folders import write_folder as write_folder
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
+    from rote.measure.inspection import Inspection as Inspection
+    from rote.measure.inspection import inspect as inspect
     from rote.measure.recall import Recall as Recall
     from rote.measure.recall import recall as recall
     from rote.measure.softmax_code import softmax_code as softmax_code
@@ -93,6 +95,7 @@ _WHERE = {
     "Folder": "rote.folders",
     "Grid": "rote.experiments.grid",
     "InputError": "rote.errors",
+    "Inspection": "rote.measure.inspection",
     "LinearMemory": "rote.models.linear_memory",
     "MlpTransformer": "rote.models.mlp_transformer",
     "Model": "rote.models.model",
@@ -116,6 +119,7 @@ _WHERE = {
     "facts": "rote.tasks.facts",
     "figure": "rote.report.figures",
     "from_torch": "rote.export.targets.torch_state",
+    "inspect": "rote.measure.inspection",
     "law": "rote.experiments.run_laws",
     "load": "rote.folders",
     "plan": "rote.experiments.plan",

@@ -19,6 +19,7 @@ from rote.cli.demo import demo
 from rote.cli.densest import densest
 from rote.cli.export import export
 from rote.cli.flags import flags_of, in_flags
+from rote.cli.inspect import inspect
 from rote.cli.law import law
 from rote.cli.meter import meter
 from rote.cli.methods import methods
@@ -27,7 +28,9 @@ from rote.cli.papers import papers
 from rote.cli.plan import plan
 from rote.cli.probe import probe
 from rote.cli.recall import recall
+from rote.cli.report import report
 from rote.cli.reproduce import reproduce
+from rote.cli.serve import serve
 from rote.cli.sweep import sweep
 from rote.cli.train import train
 from rote.cli.verify import verify
@@ -49,6 +52,7 @@ GROUPS = {
     "Theory": (bound, methods, papers),
     "Experiments": (sweep, reproduce, capacity, densest, law),
     "Language models": (probe, meter),
+    "Look": (inspect, report, serve),
 }
 """Commands as help shows them; `recall` takes a language model as well."""
 

@@ -31,7 +31,7 @@ def demo(
     Parameters
     ----------
     output
-        Folder for the model and the figure.
+        Folder for the model, the figure and the report.
     """
     from rote.folders.destination import check_destination
     from rote.tasks import require_associations
@@ -44,7 +44,9 @@ def demo(
 
     from rote.constructions.build import build
     from rote.folders import read_folder, verify, write_folder
+    from rote.report.html import write_html
     from rote.report.promise_figure import promise_figure
+    from rote.report.reporting import report_on
     from rote.theory import bounds
     from rote.theory.sizes import theorem1_spec
 
@@ -94,6 +96,8 @@ def demo(
     )
     title = f"{facts}: promised and stored, {spec.parameters():,} parameters"
     picture = promise_figure(promised, certificate.recalled, title, output / "promise.png")
+    document = report_on([path], title=f"rote demo: {facts}", task=task, progress=bars())
+    report = write_html(document, output / "report.html")
     good = verdict.holds and not caught.holds and certificate.complete
     recall = certificate.recalled / certificate.facts
     if as_json:
@@ -108,11 +112,13 @@ def demo(
                 "altered_table_refused": not caught.holds,
                 "model": str(path),
                 "figure": str(picture),
+                "report": str(report),
             }
         )
     elif good:
         print(f"{recall:.0%} recall of {certificate.facts:,} facts, certificate verified.")
         print(f"Figure: {picture}")
+        print(f"Report: {report} (open it in a browser; it needs no network)")
         print(f"Next: rote plan {facts}    rote build YOUR.csv -o model    rote methods")
     else:
         print("NOT verified: see above")

@@ -62,19 +62,30 @@ def reproduce(
         return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, as_json)
 
     from rote.experiments.figure_plan import planned_runs
+    from rote.report.html import write_html
+    from rote.report.reporting import report_on
     from rote.report.reproduction import reproduce_figure
 
-    documents = []
+    documents, folders = [], []
     for plan, folder in planned_runs(name, output, protocol=protocol, variant=variant, quick=quick, repeats=repeats):
         try:
             figure = reproduce_figure(plan, folder, workers=workers, engine=engine, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())
+        folders.append(folder)
         if not as_json:
             _show(figure)
+    folders = list(dict.fromkeys(folders))
+    several = len(folders) > 1
+    where = (output or folders[0].parent) if several else folders[0]
+    report = write_html(report_on(folders, title=f"rote reproduce {name}"), where / "report.html")
     if as_json:
+        for document in documents:
+            document["report"] = str(report)
         print_json(documents[0] if name not in PAPER_FIGURES else documents)
+    else:
+        print(f"Report: {report} (open it in a browser; it needs no network)")
     return 0
 
 

@@ -13,8 +13,12 @@ SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "arc
 
 
 def write_json(path: Path, document: dict[str, Any]) -> Path:
+    return write_text(path, json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def write_text(path: Path, text: str) -> Path:
     aside = path.with_name(f".{path.name}.part")
-    aside.write_text(json.dumps(document, indent=1, ensure_ascii=False))
+    aside.write_text(text, encoding="utf-8")
     aside.replace(path)
     return path
 

@@ -65,7 +65,8 @@ def run(
 ) -> RunRows:
     """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept."""
     planned = {trial.key: trial for trial in plan.trials}
-    about = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
+    versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
+    about = {**versions, "trials": len(planned)}
     with Ledger.open(folder, plan.identity, about) as ledger:
         missing = planned.keys() - ledger.done()
         tasks = {key: plan.task_of(trial) for key, trial in planned.items() if key in missing}

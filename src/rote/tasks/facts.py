@@ -119,6 +119,26 @@ def _from_file(path: Path, written: str, reading: Reading) -> Task:
     return task_from_table(reader(path, reading), Origin(source=written, reading=reading))
 
 
+def facts_in(data: bytes, name: str, **reading: Any) -> Task:
+    """The task in the bytes of a file that is not on disk, such as one sent to a page; its name tells the format."""
+    from rote.tasks.readers.delimited import table_from_text
+    from rote.tasks.readers.frame import table_from_parquet
+    from rote.tasks.readers.jsonl import table_from_lines
+    from rote.tasks.readers.text import decoded
+    from rote.tasks.reading import task_from_table
+
+    asked, suffix = parse_reading(reading), Path(name).suffix.lower()
+    if suffix not in _readers():
+        raise InputError(f"{name}: the suffix {suffix!r} tells no known format; name it {', '.join(_readers())}")
+    if suffix == ".parquet":
+        table = table_from_parquet(data, name)
+    elif suffix in (".jsonl", ".ndjson"):
+        table = table_from_lines(decoded(data, name), name)
+    else:
+        table = table_from_text(decoded(data, name), name, "," if suffix == ".csv" else "\t", asked)
+    return task_from_table(table, Origin(source=name, reading=asked))
+
+
 def _from_stdin(reading: Reading) -> Task:
     """A table that is typed or piped in: JSON lines when it begins like one, otherwise cells divided by commas."""
     import sys

@@ -76,13 +76,13 @@ def _layer_by_layer(
     """The residual stream, every position of every context computed."""
     stream = weights["tokens"][contexts]
     for layer in range(spec.layers):
-        if (positions := _stream_positions(spec, weights, layer)) is not None:
+        if (positions := stream_positions(spec, weights, layer)) is not None:
             stream = stream + positions
         last = layer == spec.layers - 1
-        read = _read(spec, weights, layer, stream)
+        read = layer_input(spec, weights, layer, stream)
         seen = None if tap is None else partial(tap, f"layers.{layer}.attention")
         mixed = heads_output(layer_heads(weights, layer), read, last, score_scale(spec), seen)
-        stream = (stream[:, -1:] if last else stream) + _write(spec, weights, layer, mixed)
+        stream = (stream[:, -1:] if last else stream) + layer_output(spec, weights, layer, mixed)
         stream = stream if after is None else after(layer, stream)
         stream = stream if tap is None else tap(f"layers.{layer}.stream", stream)
     return stream[:, 0]
@@ -100,27 +100,27 @@ def score_scale(spec: AttentionOnly) -> float:
 def _one_layer_from_tables(
     spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], run: int = 0
 ) -> Float[Tensor, "batch dim"]:
-    positions = _stream_positions(spec, weights, 0)
+    positions = stream_positions(spec, weights, 0)
 
     def stream_at(place: int, tokens: Tensor) -> Tensor:
         embedded = weights["tokens"][tokens]
         return embedded if positions is None else embedded + positions[place]
 
     def read_at(place: int, tokens: Tensor) -> Tensor:
-        return _read(spec, weights, 0, stream_at(place, tokens), slice(place, place + 1))
+        return layer_input(spec, weights, 0, stream_at(place, tokens), slice(place, place + 1))
 
     mixed = tabled_heads_output(layer_heads(weights, 0), contexts, read_at, score_scale(spec), run)
-    return stream_at(-1, contexts[:, -1]) + _write(spec, weights, 0, mixed)
+    return stream_at(-1, contexts[:, -1]) + layer_output(spec, weights, 0, mixed)
 
 
-def _stream_positions(spec: AttentionOnly, weights: dict[str, Tensor], layer: int) -> Tensor | None:
+def stream_positions(spec: AttentionOnly, weights: dict[str, Tensor], layer: int) -> Tensor | None:
     """Positions that enter the residual stream before a layer, if any."""
     if spec.compressed or (layer > 0 and not spec.positions_every_layer):
         return None
     return weights["positions" if layer == 0 else f"layers.{layer}.positions"]
 
 
-def _read(
+def layer_input(
     spec: AttentionOnly, weights: dict[str, Tensor], layer: int, stream: Tensor, places: slice = slice(None)
 ) -> Tensor:
     """What a layer's heads read: the stream, or its shared compression with the layer's positions."""
@@ -129,7 +129,7 @@ def _read(
     return stream @ weights[f"layers.{layer}.compress"].T + weights[f"layers.{layer}.positions"][places]
 
 
-def _write(spec: AttentionOnly, weights: dict[str, Tensor], layer: int, mixed: Tensor) -> Tensor:
+def layer_output(spec: AttentionOnly, weights: dict[str, Tensor], layer: int, mixed: Tensor) -> Tensor:
     """What a layer adds to the stream."""
     return mixed @ weights[f"layers.{layer}.decompress"].T if spec.compressed else mixed
 
@@ -164,7 +164,22 @@ def head_values(
     scale: float = 1.0,
     seen: Callable[[Tensor], Tensor] | None = None,
 ) -> Float[Tensor, "batch position heads head_dim"]:
-    """W_V^h A^h of every head: what W_O reads.
+    """W_V^h A^h of every head: what W_O reads."""
+    heads, (batch, positions, dim) = len(part["query"]), queries.shape
+    attention = attention_of(part, queries, x, scale)
+    if seen is not None:
+        attention = seen(attention.transpose(1, 2)).transpose(1, 2)
+    mixed = (attention.reshape(batch, positions * heads, x.shape[1]) @ x).view(batch, positions, heads, dim)
+    return torch.einsum("bphd,hkd->bphk", mixed, part["value"])
+
+
+def attention_of(
+    part: dict[str, Tensor],
+    queries: Float[Tensor, "batch position dim"],
+    x: Float[Tensor, "batch context dim"],
+    scale: float = 1.0,
+) -> Float[Tensor, "batch position heads context"]:
+    """a^h of every head: how much each position attends to each, causal where all positions ask.
 
     The key matrix is folded into the query (x_S^T W_Q^T W_K) so that nothing of size context x heads x dim is held.
     """
@@ -176,8 +191,4 @@ def head_values(
     if positions > 1:
         later = torch.ones(positions, x.shape[1], dtype=torch.bool, device=x.device).triu(1)
         scores = scores.masked_fill(later[None, :, None], -math.inf)
-    attention = scores.softmax(-1)
-    if seen is not None:
-        attention = seen(attention.transpose(1, 2)).transpose(1, 2)
-    mixed = (attention.reshape(batch, positions * heads, x.shape[1]) @ x).view(batch, positions, heads, dim)
-    return torch.einsum("bphd,hkd->bphk", mixed, part["value"])
+    return scores.softmax(-1)

@@ -19,14 +19,18 @@ def is_frame(source: Any) -> bool:
 
 def read_parquet(path: Path) -> Table:
     """A table from a Parquet file; rows are named by their number from 1 on."""
+    return table_from_parquet(read_bytes(path), str(path))
+
+
+def table_from_parquet(data: bytes, where: str) -> Table:
+    """A table from the bytes of a Parquet file; `where` names them in messages."""
     import polars
 
-    data = read_bytes(path)
     try:
         frame = polars.read_parquet(data)
     except (polars.exceptions.PolarsError, OSError, ValueError) as error:
-        raise InputError(f"{path}: is not a readable Parquet file ({str(error).splitlines()[0]})") from None
-    return table_of(frame, str(path))
+        raise InputError(f"{where}: is not a readable Parquet file ({str(error).splitlines()[0]})") from None
+    return table_of(frame, where)
 
 
 def table_of(frame: Any, where: str) -> Table:

@@ -1,0 +1,163 @@
+"""`rote inspect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from rote.cli.options import ReadingOptions, bars, facts_of
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from rote.measure.inspection import Contribution, Head, Inspection
+    from rote.models.model import Model
+
+SHOWN = 12
+"""Lines of a table on the screen."""
+
+
+def inspect(
+    model: Path,
+    /,
+    *words: Annotated[str, Parameter(help="The key of a fact; all facts and heads when absent.")],
+    off: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    facts: str | None = None,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Where is this fact? What each head and the skip connection add to its answer, and what is left without each.
+
+    Without words it tells what each head stores: how many facts are lost when it is switched off.
+
+    Example: `rote inspect model capital France`
+
+    Parameters
+    ----------
+    model
+        A model folder of an architecture with heads.
+    off
+        Heads to switch off first, as LAYER.HEAD counted from 0: `--off 0.3 0.7`.
+    facts
+        The facts that the model was made from, where the folder does not name them.
+    """
+    from rote.folders import read_folder
+    from rote.measure.inspection import inspect as take_apart
+
+    heads = _heads(off)
+    opened = read_folder(model).model
+    seen = take_apart(opened, words, off=heads) if words else None
+    lost = _lost(opened, model, facts, reading, heads) if heads else None
+    if seen is not None:
+        if as_json:
+            print_json({**seen.summary(), **({} if lost is None else {"facts_lost": lost})})
+        else:
+            _show(seen, lost)
+        return 0 if seen.recalled else 1
+    return _overview(opened, model, facts, reading, heads, lost, as_json)
+
+
+def _heads(off: tuple[str, ...]) -> list[Head]:
+    from rote.measure.inspection import heads_named
+
+    return heads_named(",".join(off))
+
+
+def _lost(
+    opened: Model, folder: Path, facts: str | None, reading: ReadingOptions | None, heads: list[Head]
+) -> list[str]:
+    """Facts that these heads take with them, in words."""
+    from rote.measure.head_use import facts_lost
+
+    task = facts_of(folder, facts, reading)[1]
+    return [str(task.fact_in_words(int(row))) for row in facts_lost(opened, task, heads, bars())]
+
+
+def _overview(
+    opened: Model,
+    folder: Path,
+    facts: str | None,
+    reading: ReadingOptions | None,
+    heads: list[Head],
+    lost: list[str] | None,
+    as_json: bool,
+) -> int:
+    from rote.measure.head_use import head_table
+    from rote.measure.inspection import without_heads
+
+    name, task = facts_of(folder, facts, reading)
+    table = head_table(without_heads(opened, heads), task, bars())
+    if as_json:
+        print_json({**table.summary(), **({} if lost is None else {"facts_lost": lost})})
+        return 0
+    weakest = [[task.fact_in_words(int(row)), float(table.margins[row])] for row in table.by_margin()[:SHOWN]]
+    print_table(f"{name}: {table.recalled:,} of {task.facts:,} recalled; smallest margins", ["fact", "margin"], weakest)
+    order = sorted(table.heads, key=lambda head: (-(head.loses or head.decides), -abs(head.mean_to_margin)))
+    more = f", {SHOWN} of {len(order)}" if len(order) > SHOWN else ""
+    print_table(
+        f"what each head stores{more} (the skip adds {table.skip_to_margin:.3g} to a margin on average)",
+        ["head", "facts lost without it", "adds to a margin, mean", "most", "adds most to"],
+        [
+            [use.name, use.loses, use.mean_to_margin, use.largest_to_margin, str(task.fact_in_words(use.strongest[0]))]
+            for use in order[:SHOWN]
+        ],
+    )
+    _tell_lost(lost)
+    return 0
+
+
+def _show(seen: Inspection, lost: list[str] | None) -> None:
+    pairs: dict[str, Any] = {
+        "key": " ".join(seen.key),
+        "logit": seen.answer_logit,
+        "nearest wrong answer": f"{seen.nearest} ({seen.nearest_logit:.4g})",
+        "margin": seen.margin,
+        "lost without any one of": _named(seen.needed) or "nothing: no single part is needed",
+    }
+    if seen.off:
+        pairs["the model says"] = seen.said
+        pairs["switched off"] = ", ".join(map(str, seen.off))
+    print_pairs(seen.answer, pairs)
+    order = sorted(seen.contributions, key=lambda part: -abs(part.to_margin))
+    shown = order[:SHOWN]
+    rest = order[SHOWN:]
+    rows: list[list[Any]] = [
+        [
+            part.name,
+            part.to_answer,
+            part.to_nearest,
+            part.to_margin,
+            part.margin_without,
+            "" if part.attention is None else _attention(part.attention, seen.tokens),
+        ]
+        for part in shown
+    ]
+    if rest:
+        added = [sum(part.to_answer for part in rest), sum(part.to_nearest for part in rest)]
+        rows.append([f"{len(rest)} others", *added, added[0] - added[1], None, ""])
+    rows.append(["sum", seen.answer_logit, seen.nearest_logit, seen.margin, None, ""])
+    columns = ["part", "adds to the answer", f"to {seen.nearest}", "to the margin", "margin without", "attends to"]
+    print_table("what each part adds", columns, rows)
+    _tell_lost(lost)
+
+
+def _named(parts: tuple[Contribution, ...]) -> str:
+    more = f" and {len(parts) - SHOWN} more" if len(parts) > SHOWN else ""
+    return ", ".join(part.name for part in parts[:SHOWN]) + more
+
+
+def _attention(attention: tuple[float, ...], tokens: tuple[str, ...]) -> str:
+    best = sorted(range(len(tokens)), key=lambda place: -attention[place])[:2]
+    return ", ".join(f"{tokens[place]} {attention[place]:.0%}" for place in best if attention[place] >= 0.005)
+
+
+def _tell_lost(lost: list[str] | None) -> None:
+    if lost is None:
+        return
+    if not lost:
+        print("No fact is lost with these heads switched off.\n")
+        return
+    shown = "; ".join(lost[:SHOWN])
+    more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
+    print(f"{len(lost):,} facts are lost with these heads switched off: {shown}{more}\n")

@@ -1,0 +1,181 @@
+"""What each head stores: over all facts, what it adds to their margins and how many of them are lost without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Integer
+from torch import Tensor
+
+from rote.measure.inspection import Head, require_heads, without_heads
+from rote.measure.matching import for_model
+from rote.measure.recall import margins, recall
+from rote.models.attention_only import AttentionOnly
+from rote.models.budget import FORWARD_FLOATS
+from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.mlp_transformer import MlpTransformer
+from rote.models.model import Model
+from rote.progress import SILENT, Progress
+from rote.tasks import Task, TokenTask, require_tokens
+
+MOST_LOGITS = 5 * 10**9
+"""Facts x heads x vocabulary up to which every head of a one-layer model is switched off for every fact."""
+
+MOST_RUNS = 200_000
+"""Facts x heads up to which a deeper model is run again without each head."""
+
+
+@dataclass(frozen=True)
+class HeadUse:
+    """One head over all facts."""
+
+    layer: int
+    head: int
+    mean_to_margin: float
+    """What it adds to a fact's margin over the nearest wrong answer, on average."""
+    largest_to_margin: float
+    strongest: tuple[int, ...]
+    """Rows of the facts to whose margins it adds most, best first."""
+    decides: int
+    """Facts whose margin is smaller than what it adds: against the same wrong answer these would not hold."""
+    loses: int | None
+    """Facts that are recalled and are not when it is switched off; not known where that would take too long."""
+
+    @property
+    def name(self) -> str:
+        return str(Head(self.layer, self.head))
+
+
+@dataclass(frozen=True)
+class HeadTable:
+    """All facts and all heads of a model."""
+
+    margins: np.ndarray
+    """Of every fact, in the order of the task."""
+    heads: tuple[HeadUse, ...]
+    skip_to_margin: float
+    """What the skip connection adds to a fact's margin, on average."""
+
+    @property
+    def recalled(self) -> int:
+        return int((self.margins > 0).sum())
+
+    def by_margin(self) -> np.ndarray:
+        """Rows of the facts, smallest margin first."""
+        return np.argsort(self.margins, kind="stable")
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "facts": len(self.margins),
+            "recalled": self.recalled,
+            "min_margin": float(self.margins.min()),
+            "median_margin": float(np.median(self.margins)),
+            "skip_to_margin": self.skip_to_margin,
+            "heads": [vars(head) for head in self.heads],
+        }
+
+
+def facts_lost(
+    model: Model, task: Task, off: Iterable[Head | tuple[int, int]], progress: Progress = SILENT
+) -> np.ndarray:
+    """Rows that the model recalls and does not when these heads are switched off; the model is run both times."""
+    require_heads(model)
+    before = recall(model, task, progress).missed
+    after = recall(without_heads(model, [Head(*head) for head in off]), task, progress).missed
+    return np.setdiff1d(after, before)
+
+
+def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest: int = 3) -> HeadTable:
+    """Run the model over all facts and take every margin apart."""
+    require_heads(model)
+    tokens = for_model(require_tokens(task, "heads are inspected over tokens"), model)
+    spec = _spec(model)
+    # bfloat16 and float16 are slow on a processor and too coarse to sum in.
+    exact = model if model.dtype in (torch.float32, torch.float64) else model.to("float32")
+    linear = isinstance(spec, AttentionOnly) and spec.layers == 1
+    off_by_linearity = linear and tokens.facts * spec.heads * spec.vocab <= MOST_LOGITS
+    every_margin, gathered, skip, lost = [], [], 0.0, np.zeros((spec.layers, spec.heads), dtype=np.int64)
+    for rows, parts, contexts in _batches(exact, tokens, progress):
+        logits = model.logits(contexts).to(exact.dtype)
+        answers = torch.from_numpy(tokens.answers_to_recall()[rows]).long()
+        margin = margins(logits, answers)
+        nearest = logits.scatter(1, answers[:, None], -float("inf")).argmax(1)
+        direction = exact.weights["unembed"][answers] - exact.weights["unembed"][nearest]
+        every_margin.append(margin.numpy())
+        skip += float((direction * parts.skip).sum())
+        gathered.append(torch.stack([layer.heads_along(direction) for layer in parts.layers], 1))
+        if off_by_linearity:
+            lost[0] += _lost_by_linearity(exact, parts, logits, answers, margin > 0)
+    added = torch.cat(gathered)
+    margin = np.concatenate(every_margin)
+    known = off_by_linearity
+    if not linear and tokens.facts * spec.heads * spec.layers <= MOST_RUNS:
+        known = True
+        for layer in range(spec.layers):
+            for head in range(spec.heads):
+                lost[layer, head] = len(facts_lost(model, tokens, [(layer, head)]))
+    uses = _uses(added, margin, lost if known else None, strongest)
+    return HeadTable(margin, tuple(uses), skip / tokens.facts)
+
+
+def _spec(model: Model) -> AttentionOnly | MlpTransformer:
+    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
+        raise TypeError("checked by require_heads")
+    return model.spec
+
+
+def _batches(
+    model: Model, task: TokenTask, progress: Progress
+) -> Iterator[tuple[slice, Decomposition, Integer[Tensor, "batch context"]]]:
+    spec = _spec(model)
+    positions = 1 if spec.layers == 1 else spec.context
+    per_fact = spec.layers * spec.heads * positions * (spec.context + 3 * spec.dim + 2 * spec.head_dim) + 4 * spec.vocab
+    step = max(1, FORWARD_FLOATS // (4 * per_fact))
+    with progress.stage("taking facts apart", task.facts) as stage, torch.no_grad():
+        for start in range(0, task.facts, step):
+            rows = slice(start, min(start + step, task.facts))
+            contexts = torch.from_numpy(np.ascontiguousarray(task.contexts[rows])).long()
+            parts = decomposed(spec, model.weights, contexts)
+            yield rows, parts, contexts
+            stage.advance(rows.stop - rows.start)
+
+
+def _lost_by_linearity(
+    model: Model,
+    parts: Decomposition,
+    logits: Float[Tensor, "batch vocab"],
+    answers: Integer[Tensor, " batch"],
+    recalled: Tensor,
+) -> np.ndarray:
+    """Facts of a batch that are lost without each head of a one-layer model: their logits less what the head adds."""
+    (layer,) = parts.layers
+    unembed = model.weights["unembed"]
+    lost = np.zeros(layer.values.shape[1], dtype=np.int64)
+    for head in range(len(lost)):
+        added = layer.values[:, head] @ (unembed @ layer.outward[head]).T
+        lost[head] = int((recalled & ~(margins(logits - added, answers) > 0)).sum())
+    return lost
+
+
+def _uses(
+    added: Float[Tensor, "facts layers heads"], margin: np.ndarray, lost: np.ndarray | None, strongest: int
+) -> Iterator[HeadUse]:
+    recalled = torch.from_numpy(margin > 0)[:, None, None]
+    decides = (recalled & (added >= torch.from_numpy(margin).to(added.dtype)[:, None, None])).sum(0)
+    most = added.topk(min(strongest, len(added)), dim=0)
+    means = added.mean(0)
+    for layer in range(added.shape[1]):
+        for head in range(added.shape[2]):
+            yield HeadUse(
+                layer,
+                head,
+                float(means[layer, head]),
+                float(most.values[0, layer, head]),
+                tuple(most.indices[:, layer, head].tolist()),
+                int(decides[layer, head]),
+                None if lost is None else int(lost[layer, head]),
+            )

@@ -1,0 +1,277 @@
+"""Where is this fact? What each head and the skip connection add to an answer, and what is left without one of them.
+
+Contributions are made in float64 from the model's own weights; logits and margins are those of the model in its own
+dtype. The two differ by `rounding`, which is what arithmetic in that dtype adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Integer
+from torch import Tensor
+
+from rote.errors import InputError
+from rote.measure.recall import margins
+from rote.models.asking import reader_of
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.mlp_transformer import MlpTransformer
+from rote.models.model import Model
+from rote.tasks.association import Fact
+
+
+class Head(NamedTuple):
+    """A head, counted from 0 as its tensors are: `layers.LAYER.query[HEAD]`."""
+
+    layer: int
+    head: int
+
+    def __str__(self) -> str:
+        return f"{self.layer}.{self.head}"
+
+
+def heads_named(text: str) -> list[Head]:
+    """Heads in the words of a command or an address: `0.3,0.7` is heads 3 and 7 of layer 0, and so is `3,7`."""
+    heads = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        numbers = word.split(".")
+        if len(numbers) > 2 or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in numbers):
+            raise InputError(
+                f"{word!r}: a head is LAYER.HEAD counted from 0, such as 0.3; several are divided by commas"
+            )
+        layer, head = (0, int(numbers[0])) if len(numbers) == 1 else map(int, numbers)
+        heads.append(Head(layer, head))
+    return list(dict.fromkeys(heads))
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one part of a model adds to the logit of the answer and to that of the nearest wrong answer."""
+
+    part: Literal["skip", "head", "mlp"]
+    layer: int | None
+    head: int | None
+    to_answer: float
+    to_nearest: float
+    attention: tuple[float, ...] | None = None
+    """How much a head attends to each token."""
+    answer_without: str | None = None
+    """What the model would say if this part added nothing."""
+    margin_without: float | None = None
+    """What would be left of the margin; negative where the fact is lost."""
+
+    @property
+    def name(self) -> str:
+        """As tables show it."""
+        if self.part == "head":
+            return f"head {Head(self.layer or 0, self.head or 0)}"
+        return "skip" if self.part == "skip" else f"mlp {self.layer}"
+
+    @property
+    def to_margin(self) -> float:
+        return self.to_answer - self.to_nearest
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """One fact in one model."""
+
+    key: tuple[str, ...]
+    tokens: tuple[str, ...]
+    """What the model reads, with padding."""
+    answer: str
+    """The fact's answer where one was given, otherwise what the model says with all its heads."""
+    said: str
+    """What the model says, with the heads off that are."""
+    nearest: str
+    """The best other answer."""
+    answer_logit: float
+    nearest_logit: float
+    margin: float
+    known: bool
+    """Whether the key was stored."""
+    contributions: tuple[Contribution, ...]
+    """The skip connection, then every layer's heads and its MLP; they sum to the logits but for rounding."""
+    off: tuple[Head, ...] = ()
+    """Heads that were switched off."""
+
+    @property
+    def recalled(self) -> bool:
+        return self.margin > 0
+
+    @property
+    def rounding(self) -> float:
+        """The answer's logit less the sum of what the parts add to it."""
+        return self.answer_logit - sum(part.to_answer for part in self.contributions)
+
+    @property
+    def needed(self) -> tuple[Contribution, ...]:
+        """Parts without which the fact is lost."""
+        return tuple(
+            part for part in self.contributions if part.margin_without is not None and part.margin_without <= 0
+        )
+
+    def __str__(self) -> str:
+        needed = ", ".join(part.name for part in self.needed[:5]) or "no single part"
+        return f"{' '.join(self.key)} -> {self.answer}, ahead of {self.nearest} by {self.margin:.3g}; needs {needed}"
+
+    def summary(self) -> dict[str, Any]:
+        """As one JSON object."""
+        contributions = [
+            {"name": part.name, **asdict(part), "to_margin": part.to_margin} for part in self.contributions
+        ]
+        off = [str(head) for head in self.off]
+        more = {"contributions": contributions, "off": off, "recalled": self.recalled, "rounding": self.rounding}
+        return {**asdict(replace(self, contributions=(), off=())), **more}
+
+
+def inspect(
+    model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[Head | tuple[int, int]] = ()
+) -> Inspection:
+    """Take one fact apart. `fact` is a row of a task, or the words of a key; `off` are heads to switch off first."""
+    require_heads(model)
+    heads = tuple(Head(*head) for head in off)
+    seen = without_heads(model, heads) if heads else model
+    reader = reader_of(model)
+    wanted = fact.answer if isinstance(fact, Fact) else None
+    key = tuple(fact.key) if isinstance(fact, Fact) else reader.taken([fact] if isinstance(fact, str) else list(fact))
+    ids, known = _ids(model, key, isinstance(fact, Fact))
+    logits = seen.logits(ids)[0].double()
+    token = int(model.logits(ids)[0].argmax()) if wanted is None else _token(model, wanted)
+    nearest = int(logits.index_fill(0, torch.tensor([token]), -float("inf")).argmax())
+    words = reader.vocabulary.tokens
+    exact = seen.to("float64")
+    parts = decomposed(_spec(exact), exact.weights, ids)
+    return Inspection(
+        key=key,
+        tokens=tuple(words[place] for place in ids[0].tolist()),
+        answer=words[token],
+        said=words[int(logits.argmax())],
+        nearest=words[nearest],
+        answer_logit=float(logits[token]),
+        nearest_logit=float(logits[nearest]),
+        margin=float(margins(logits[None], torch.tensor([token]))[0]),
+        known=known,
+        contributions=tuple(_contributions(exact, ids, parts, token, nearest, words, set(heads))),
+        off=heads,
+    )
+
+
+def require_heads(model: Model) -> None:
+    """Refuse an architecture that has no heads to take apart."""
+    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
+        raise InputError(
+            f"a {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
+            "inspect takes apart attention-only and mlp-transformer models (`rote ask` answers for the others)"
+        )
+
+
+def without_heads(model: Model, heads: Iterable[Head]) -> Model:
+    """The model with these heads' output matrices set to zero, so that they add nothing."""
+    weights = dict(model.weights)
+    spec = _spec(model)
+    for head in heads:
+        if not (0 <= head.layer < spec.layers and 0 <= head.head < spec.heads):
+            raise InputError(
+                f"head {head}: this model has layers 0 to {spec.layers - 1} of heads 0 to {spec.heads - 1} each"
+            )
+        name = f"layers.{head.layer}.output"
+        if weights[name] is model.weights[name]:
+            weights[name] = weights[name].clone()
+        weights[name][head.head] = 0
+    return replace(model, weights=weights)
+
+
+def _spec(model: Model) -> AttentionOnly | MlpTransformer:
+    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
+        raise TypeError("checked by require_heads")
+    return model.spec
+
+
+def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tensor, "1 context"], bool]:
+    """Token ids of a key, and whether it was stored; a fact's key is tokens already, a question's key is cells."""
+    reader = reader_of(model)
+    if tokens and len(key) == reader.context and all(token in reader.vocabulary.index for token in key):
+        ids = torch.tensor([[reader.vocabulary.index[token] for token in key]])
+        return ids, reader.stored is None or bool(reader.stored.knows(ids.numpy())[0])
+    ids, known = reader.ids([key])
+    if not known[0]:
+        raise InputError(f"{' '.join(key)}: was never stored in this model, so there is nothing to take apart")
+    return torch.from_numpy(ids).long(), True
+
+
+def _token(model: Model, answer: str) -> int:
+    index = reader_of(model).vocabulary.index
+    if answer not in index:
+        raise InputError(f"{answer!r}: is not an answer that this model can give")
+    return index[answer]
+
+
+def _contributions(
+    exact: Model, ids: Integer[Tensor, "1 context"], parts: Decomposition, token: int, nearest: int,
+    words: Sequence[str], off: set[Head],
+):  # fmt: skip
+    unembed = exact.weights["unembed"]
+    directions = unembed[[token, nearest]]
+    added = (directions @ parts.skip[0]).tolist()
+    yield Contribution("skip", None, None, *added, None, *_left(exact, ids, parts.skip, token, words))
+    for number, layer in enumerate(parts.layers):
+        both = layer.heads_along(directions[:1])[0].tolist(), layer.heads_along(directions[1:])[0].tolist()
+        left = _left_without_heads(exact, ids, parts, number, token, words)
+        for head, (to_answer, to_nearest) in enumerate(zip(*both, strict=True)):
+            attention = tuple(layer.attention[0, head].tolist())
+            without = (None, None) if Head(number, head) in off else left[head]
+            yield Contribution("head", number, head, to_answer, to_nearest, attention, *without)
+        if layer.mlp is not None:
+            added = (directions @ layer.mlp[0]).tolist()
+            yield Contribution("mlp", number, None, *added, None, *_left_without_mlp(exact, ids, number, token, words))
+
+
+def _left(
+    exact: Model, ids: Tensor, vector: Float[Tensor, "1 dim"], token: int, words: Sequence[str]
+) -> tuple[str | None, float | None]:
+    """What is left when a vector is taken from the stream that is unembedded; only where nothing else depends on it."""
+    if not _is_linear(exact):
+        return None, None
+    rest = (exact.logits(ids) - vector @ exact.weights["unembed"].T)[0]
+    return _said(rest[None], token, words)[0]
+
+
+def _left_without_heads(
+    exact: Model, ids: Tensor, parts: Decomposition, layer: int, token: int, words: Sequence[str]
+) -> list[tuple[str, float]]:
+    """Answer and margin with each head of a layer switched off, by linearity or by running the model again."""
+    spec, part = _spec(exact), parts.layers[layer]
+    if _is_linear(exact):
+        vectors = torch.einsum("hk,hdk->hd", part.values[0], part.outward)
+        return _said(exact.logits(ids) - vectors @ exact.weights["unembed"].T, token, words)
+    name = f"layers.{layer}.output"
+    kept = exact.weights[name]
+    silenced = kept.clone()
+    again = replace(exact, weights={**exact.weights, name: silenced})
+    logits = []
+    for head in range(spec.heads):
+        silenced[head] = 0
+        logits.append(again.logits(ids)[0])
+        silenced[head] = kept[head]
+    return _said(torch.stack(logits), token, words)
+
+
+def _left_without_mlp(exact: Model, ids: Tensor, layer: int, token: int, words: Sequence[str]) -> tuple[str, float]:
+    name = f"layers.{layer}.mlp_out"
+    again = replace(exact, weights={**exact.weights, name: torch.zeros_like(exact.weights[name])})
+    return _said(again.logits(ids), token, words)[0]
+
+
+def _said(logits: Float[Tensor, "rows vocab"], token: int, words: Sequence[str]) -> list[tuple[str, float]]:
+    left = margins(logits, torch.full((len(logits),), token)).tolist()
+    return [(words[best], margin) for best, margin in zip(logits.argmax(1).tolist(), left, strict=True)]
+
+
+def _is_linear(model: Model) -> bool:
+    """Whether nothing reads what a head adds but the unembedding."""
+    return isinstance(model.spec, AttentionOnly) and model.spec.layers == 1

@@ -1,0 +1,48 @@
+"""A report as one HTML file that needs nothing else: styles and charts are inside, nothing is loaded, nothing runs."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rote.experiments.files import write_text
+from rote.report.document import Report, shown
+from rote.report.svg import svg
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def style_sheet() -> str:
+    """The look that reports and pages share."""
+    return files("rote.report").joinpath("templates/page.css").read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("rote.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters["shown"] = shown
+    environment.filters["svg"] = lambda chart: Markup(svg(chart))
+    environment.filters["kind"] = lambda block: type(block).__name__
+    return environment
+
+
+def html(report: Report) -> str:
+    """The whole document."""
+    from markupsafe import Markup
+
+    return _environment().get_template("report.html").render(report=report, style=Markup(style_sheet()))
+
+
+def write_html(report: Report, path: str | Path) -> Path:
+    """Write the document, complete or not at all."""
+    return write_text(Path(path), html(report))

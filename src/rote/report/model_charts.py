@@ -1,0 +1,109 @@
+"""What a model holds, in pictures: margins of all facts, attention, contributions, heads, precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rote.measure.head_use import HeadTable
+from rote.measure.inspection import Inspection
+from rote.measure.precision import PrecisionPoint
+from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart, number
+from rote.tasks import Task
+
+MOST_POINTS = 240
+"""Points of the curve of margins: what lies between them is drawn by a line."""
+MOST_BARS = 24
+
+
+def margins_chart(table: HeadTable, task: Task, title: str = "margins of all facts") -> XYChart:
+    """Every fact by its margin, smallest first; those at or below zero are missed."""
+    order = table.by_margin()
+    places = np.unique(np.linspace(0, len(order) - 1, min(MOST_POINTS, len(order))).round().astype(int))
+    marks = [
+        Mark(float(place + 1), float(table.margins[order[place]]), _fact(task, int(order[place]), table))
+        for place in places
+    ]
+    line = Series("margin", marks, "joined", "blue", in_legend=False)
+    zero = [Mark(1.0, 0.0), Mark(float(len(order)), 0.0)]
+    return XYChart(
+        title, "facts, smallest margin first", "margin", [line, Series("missed below", zero, "dashed", "vermilion")]
+    )
+
+
+def _fact(task: Task, row: int, table: HeadTable) -> str:
+    return f"{task.fact_in_words(row) or row}: margin {number(float(table.margins[row]))}"
+
+
+def contributions_chart(seen: Inspection, most: int = MOST_BARS) -> BarChart:
+    """What each part adds to the answer's margin over the nearest wrong answer, strongest first."""
+    order = sorted(seen.contributions, key=lambda part: -abs(part.to_margin))
+    bars = [
+        Bar(
+            part.name,
+            part.to_margin,
+            f"{part.name} adds {part.to_answer:.4g} to {seen.answer} and {part.to_nearest:.4g} to {seen.nearest}",
+            "blue" if part.to_margin >= 0 else "vermilion",
+            f"{part.to_margin:+.3g}",
+        )
+        for part in order[:most]
+    ]
+    if rest := order[most:]:
+        total = sum(part.to_margin for part in rest)
+        bars.append(Bar(f"{len(rest)} others", total, "", "grey", f"{total:+.3g}"))
+    return BarChart(f"what each part adds to {seen.answer} over {seen.nearest}", "adds to the margin", bars)
+
+
+def attention_chart(seen: Inspection, layer: int = 0) -> HeatMap:
+    """How much each head of a layer attends to each token of the key."""
+    heads = [part for part in seen.contributions if part.part == "head" and part.layer == layer]
+    tokens = [f"{place + 1} {token}" for place, token in enumerate(seen.tokens)]
+    weights = zip(*(part.attention or () for part in heads), strict=True)
+    names = [str(part.head) for part in heads]
+    return HeatMap(
+        f"attention in layer {layer}", "head", "token", names, tokens, [list(row) for row in weights], high=1.0
+    )
+
+
+def heads_chart(table: HeadTable, most: int = MOST_BARS) -> BarChart:
+    """Facts that are lost without each head, most first; what a head decides where the loss is not known."""
+    exact = all(head.loses is not None for head in table.heads)
+    order = sorted(table.heads, key=lambda head: -_lost(head.loses, head.decides))[:most]
+    bars = [
+        Bar(
+            f"head {head.name}",
+            float(_lost(head.loses, head.decides)),
+            f"head {head.name}: adds {number(head.mean_to_margin)} to a margin on average, "
+            f"{number(head.largest_to_margin)} at most",
+        )
+        for head in order
+    ]
+    more = "" if len(order) == len(table.heads) else f", the {len(order)} of {len(table.heads)} that lose most"
+    label = "facts lost without it" if exact else "facts it decides"
+    return BarChart(f"what each head stores{more}", label, bars)
+
+
+def _lost(loses: int | None, decides: int) -> int:
+    return decides if loses is None else loses
+
+
+def specialisation_chart(table: HeadTable, groups: Sequence[str], added: np.ndarray, position: str) -> HeatMap:
+    """What each head adds to margins on average, by the token at one position of the key (groups x heads)."""
+    names = [head.name for head in table.heads]
+    return HeatMap(
+        f"what heads add to margins, by {position}", "head", position, names, list(groups),
+        [[float(value) for value in row] for row in added],
+    )  # fmt: skip
+
+
+def precision_chart(points: Sequence[PrecisionPoint], title: str = "recall against precision") -> XYChart:
+    """Share of facts recalled when weights keep fewer and fewer bits."""
+    marks = [
+        Mark(float(point.bits), point.recall, f"{point.name}: {point.recalled:,} facts recalled, {point.recall:.1%}")
+        for point in points
+    ]
+    return XYChart(
+        title, "bits of the significand", "recall", [Series("recall", marks, "joined", "blue", in_legend=False)],
+        y_range=(0.0, 1.03),
+    )  # fmt: skip

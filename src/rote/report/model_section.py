@@ -1,0 +1,187 @@
+"""A model folder as a section of a report: what it is, its certificate, what it holds and where."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+
+from rote.errors import RoteError
+from rote.folders import Folder, verify
+from rote.measure.head_use import HeadTable, head_table
+from rote.measure.inspection import inspect
+from rote.measure.precision import recall_by_precision
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
+from rote.progress import SILENT, Progress
+from rote.report.document import Block, ChartBlock, Commands, Pairs, Part, Section, Table, Text
+from rote.report.model_charts import (
+    attention_chart,
+    contributions_chart,
+    heads_chart,
+    margins_chart,
+    precision_chart,
+)
+from rote.report.plan_charts import bounds_chart, growth_chart, plan_chart
+from rote.tasks import AssociationTask, Task
+
+WEAKEST = 12
+"""Facts and heads that a table of a report shows."""
+MOST_FACTS = 60_000
+"""Facts up to which a report runs the model again and again: for its heads, for its margins, with fewer bits."""
+
+
+def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT) -> Section:
+    """Everything about one model; without its facts, what the folder itself can say."""
+    certificate, spec = folder.certificate, folder.model.spec
+    tiles = {"parameters": f"{folder.model.parameters:,}"}
+    if certificate is not None:
+        tiles = {
+            "facts recalled": f"{certificate.recalled:,} of {certificate.facts:,}",
+            **tiles,
+            **({} if certificate.min_margin is None else {"smallest margin": f"{certificate.min_margin:.4g}"}),
+            **(
+                {}
+                if certificate.bits_per_parameter is None
+                else {"bits per parameter": f"{certificate.bits_per_parameter:.3g}"}
+            ),
+        }
+    parts = [_what(folder), *_certificate(folder, task, progress)]
+    if isinstance(task, AssociationTask):
+        parts += _theory(folder, task)
+        if task.facts <= MOST_FACTS:
+            parts += _held(folder, task, progress)
+    parts.append(Part("Make each number again", [Commands(commands_of(folder))]))
+    sizes = ", ".join(f"{name} {value}" for name, value in spec.model_dump(exclude_defaults=True).items())
+    return Section(f"Model {folder.path.name}", f"{spec.architecture}: {sizes}", tiles, parts)
+
+
+def commands_of(folder: Folder) -> list[str]:
+    """The commands that make a model folder and its numbers again."""
+    source, path = shlex.quote(folder.origin.source), shlex.quote(str(folder.path))
+    made = []
+    if method := folder.provenance.get("method"):
+        sizes = {
+            name: getattr(folder.model.spec, name)
+            for name in ("dim", "head_dim", "heads")
+            if isinstance(folder.model.spec, AttentionOnly)
+        }
+        flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in sizes.items())
+        seed = folder.provenance.get("seed", 0)
+        made = [f"rote build {source} --method {method}{flags} --seed {seed} -o {path}"]
+    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, AttentionOnly | MlpTransformer) else []
+    return [*made, f"rote recall {path} {source}", f"rote verify {path} {source}", *inspected, f"rote plan {source}"]
+
+
+def _what(folder: Folder) -> Part:
+    origin, provenance = folder.origin, folder.provenance
+    pairs: dict[str, Any] = {
+        "facts": origin.source,
+        "key": ", ".join(origin.key_columns),
+        "answer": origin.answer_column,
+        "licence": origin.licence,
+        "method": provenance.get("method") or provenance.get("protocol"),
+        "source": provenance.get("source"),
+        "seed": provenance.get("seed"),
+        "dtype": folder.model.dtype_name,
+        "bytes of weights": folder.model.bytes,
+    }
+    return Part("What it is", [Pairs({name: value for name, value in pairs.items() if value not in (None, "")})])
+
+
+def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[Part]:
+    if folder.certificate is None:
+        return [Part("Certificate", [Text("This folder has no certificate: nothing is claimed of it.")])]
+    if task is None:
+        stated = {name: _plain(value) for name, value in folder.certificate.model_dump().items() if value is not None}
+        return [Part("Certificate, as stated (its facts were not at hand to verify it)", [Pairs(stated)])]
+    try:
+        verification = verify(folder, task, progress)
+    except RoteError as error:
+        return [Part("Certificate", [Text(f"It could not be verified: {error}")])]
+    rows = [
+        [check.name, _plain(check.stated), _plain(check.found), "holds" if check.holds else "DOES NOT HOLD"]
+        for check in verification.checks
+    ]
+    outcome = "every statement holds" if verification.holds else "NOT every statement holds"
+    claims = {
+        "meets": folder.certificate.meets,
+        "promised associations": folder.certificate.promised,
+        **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
+    }
+    table = Table(f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "found", ""], rows)
+    said = Pairs({name: value for name, value in claims.items() if value is not None})
+    return [Part("Certificate", [table, Text("What its making says of itself:"), said])]
+
+
+def _plain(value: Any) -> Any:
+    text = str(value)
+    return text[:19] + "…" if isinstance(value, str) and len(text) > 40 else value
+
+
+def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
+    from rote.experiments.plan import plan
+    from rote.experiments.storage import zipped_bytes
+    from rote.theory import bounds
+
+    blocks: list[Block] = []
+    if isinstance(folder.model.spec, AttentionOnly):
+        chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory promises a model of these sizes")
+        blocks.append(ChartBlock("bounds", chart))
+    rows = plan(task.shape, dtype=folder.model.dtype_name, zipped=zipped_bytes(task))
+    blocks.append(ChartBlock("bytes", plan_chart(rows, "bytes of each way to hold these facts")))
+    for by in ("bytes", "parameters"):
+        blocks.append(ChartBlock(f"growth-{by}", growth_chart(task.shape, folder.model.dtype_name, by)))
+    return [Part("What theory says", blocks)]
+
+
+def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Part]:
+    points = recall_by_precision(folder.model, task, progress=progress)
+    precision = ChartBlock("precision", precision_chart(points))
+    coarse = Table(
+        "with fewer bits in every weight",
+        ["bits of the significand", "recalled", "recall", "smallest margin"],
+        [[point.bits, point.recalled, point.recall, point.min_margin] for point in points],
+    )
+    if not isinstance(folder.model.spec, AttentionOnly | MlpTransformer):
+        return [Part("What it holds", [precision, coarse])]
+    table = head_table(folder.model, task, progress)
+    order = table.by_margin()
+    weakest = Table(
+        "facts with the smallest margins",
+        ["fact", "margin"],
+        [[str(task[int(row)]), float(table.margins[row])] for row in order[:WEAKEST]],
+    )
+    held = [ChartBlock("margins", margins_chart(table, task)), weakest, precision, coarse]
+    return [Part("What it holds", held), Part("Where it holds it", _where(folder, task, table, int(order[0])))]
+
+
+def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) -> list[Block]:
+    seen = inspect(folder.model, task[row])
+    exact = all(use.loses is not None for use in table.heads)
+    column = "facts lost without it" if exact else "facts it decides"
+    uses = sorted(table.heads, key=lambda use: -(use.decides if use.loses is None else use.loses))[:WEAKEST]
+    median = float(np.median(table.margins))
+    blocks: list[Block] = [
+        Text(
+            f"The skip connection adds {table.skip_to_margin:.3g} to a margin on average, the median margin is "
+            f"{median:.3g}; heads are counted from 0, as LAYER.HEAD."
+        ),
+        ChartBlock("heads", heads_chart(table)),
+        Table(
+            "heads that matter to most facts",
+            ["head", column, "adds to a margin, mean", "most", "adds most to"],
+            [
+                [use.name, use.decides if use.loses is None else use.loses, use.mean_to_margin, use.largest_to_margin,
+                 str(task[use.strongest[0]])]
+                for use in uses
+            ],
+        ),
+        Text(f"The fact with the smallest margin, taken apart: {seen}."),
+        ChartBlock("contributions", contributions_chart(seen)),
+    ]  # fmt: skip
+    spec = folder.model.spec
+    if isinstance(spec, AttentionOnly | MlpTransformer) and spec.context * spec.heads <= 4000:
+        blocks += [ChartBlock(f"attention-{layer}", attention_chart(seen, layer)) for layer in range(spec.layers)]
+    return blocks

@@ -1,0 +1,89 @@
+"""A run as a section of a report: trials, cells, laws, claims with their verdicts."""
+
+from __future__ import annotations
+
+import shlex
+
+from rote.experiments.findings import FigureFindings
+from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Part, Section, Table, Text
+from rote.report.run_charts import findings_chart, grid_chart
+from rote.report.run_view import RunView
+
+MOST_CELLS = 400
+"""Cells that a report's table shows."""
+
+
+def run_section(run: RunView) -> Section:
+    """Everything about one run."""
+    tiles = {
+        "trials ended": f"{len(run.rows):,}" + (f" of {run.planned:,}" if run.planned else ""),
+        "processor time": f"{run.processor_seconds:,.0f} s",
+    }
+    parts = [_what(run)]
+    for findings in run.findings():
+        parts.append(figure_part(findings))
+    if (grid := grid_chart(run.rows)) is not None:
+        parts.append(Part("Accuracy over the grid", [ChartBlock("grid", grid)]))
+    parts.append(Part("Make each number again", [Commands(commands_of(run))]))
+    return Section(f"Run {run.folder.name}", f"{run.name}: {len(run.rows):,} trials", tiles, parts)
+
+
+def commands_of(run: RunView) -> list[str]:
+    """The commands that go on with a run, or make it again in another folder."""
+    folder = shlex.quote(str(run.folder))
+    protocol = run.identity.get("protocol", "fast")
+    commands = [
+        f"rote reproduce {findings.figure.id} --protocol {protocol}{' --quick' if findings.quick else ''}"
+        f" --repeats {findings.repeats} -o {folder}"
+        for findings in run.findings()
+    ]
+    return [*commands, f"rote law {folder}"]
+
+
+def _what(run: RunView) -> Part:
+    engines = sorted({str(row.result.get("engine")) for row in run.rows if row.result.get("engine")})
+    pairs = {
+        **{name: value for name, value in run.identity.items() if name != "format"},
+        **{name: value for name, value in run.about.items() if name != "trials"},
+        "engine": ", ".join(engines) or None,
+        "last trial ended": run.last_ended,
+        "folder": str(run.folder),
+    }
+    return Part("What was run", [Pairs({name: value for name, value in pairs.items() if value is not None})])
+
+
+def figure_part(findings: FigureFindings) -> Part:
+    """One published figure: its points, its laws, its claims."""
+    figure = findings.figure
+    blocks: list[Block] = [ChartBlock(figure.id, findings_chart(findings))]
+    if findings.missing:
+        blocks.append(
+            Text(f"{findings.missing:,} planned trials have not been run yet; verdicts may change with them.")
+        )
+    if findings.quick:
+        blocks.append(Text("A quick run: fewer cells and repeats than the paper's."))
+    blocks += [
+        ClaimBlock(claim.statement, claim.rule.in_words, both["sampled"].outcome, both["sampled"].why)
+        for claim, both in findings.verdicts
+    ]
+    rows = [
+        [
+            series.name, point.x, point.mean("sampled"), point.spread("sampled"), point.mean("uniform"),
+            point.published, point.difference,
+        ]
+        for series in findings.series
+        for point in series.points
+    ][:MOST_CELLS]  # fmt: skip
+    columns = ["series", figure.x, f"{figure.y}, as sampled", "spread", "all pairs alike", "published", "difference"]
+    blocks.append(Table("cells", columns, rows))
+    fits = [
+        [series, fit.formula, fit.points - fit.saturated, fit.residual,
+         ", ".join(f"{name} {value:.3g}" for name, value in fit.values.items())]
+        for series, by_law in findings.fits["sampled"].items()
+        for fit in by_law.values()
+    ]  # fmt: skip
+    if fits:
+        blocks.append(Table("fitted laws", ["series", "law", "points", "rms", "parameters"], fits))
+    if figure.experiment.note:
+        blocks.append(Text(figure.experiment.note))
+    return Part(f"{figure.id}: {figure.title}", blocks)

@@ -1,0 +1,71 @@
+"""A run as it stands on disk, whether it ended or is still being written: trials, what was planned, what they show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.findings import FigureFindings, findings_of
+from rote.experiments.ledger import Ledger, TrialRow
+from rote.papers import PAPER_FIGURES
+
+
+@dataclass(frozen=True)
+class RunView:
+    """What a run's folder holds."""
+
+    folder: Path
+    identity: dict[str, Any]
+    about: dict[str, Any]
+    rows: list[TrialRow]
+
+    @classmethod
+    def of(cls, folder: str | Path) -> RunView:
+        said, rows = Ledger.read(folder)
+        return cls(Path(folder), said["identity"], said["about"], rows)
+
+    @property
+    def name(self) -> str:
+        """What the run is of."""
+        return str(self.identity.get("experiment") or self.identity.get("kind") or self.folder.name)
+
+    @property
+    def planned(self) -> int | None:
+        """Trials that the run was started with; none where its ledger does not say."""
+        planned = self.about.get("trials")
+        return max(planned, len(self.rows)) if isinstance(planned, int) else None
+
+    @property
+    def processor_seconds(self) -> float:
+        return sum(row.seconds for row in self.rows)
+
+    @property
+    def last_ended(self) -> str | None:
+        """When the last trial ended, in ISO form."""
+        return max((row.ended for row in self.rows), default=None)
+
+    def findings(self) -> list[FigureFindings]:
+        """What the trials show for every published figure of the run's experiment; nothing for other runs."""
+        experiment, protocol = self.identity.get("experiment"), self.identity.get("protocol")
+        figures = [
+            figure
+            for paper in PAPER_FIGURES.values()
+            for figure in paper.figures
+            if figure.experiment.id == experiment and isinstance(protocol, str)
+        ]
+        by_key = {row.key: row for row in self.rows}
+        repeats = max((row.seed for row in self.rows), default=0) + 1
+        found = []
+        for figure in figures:
+            plans = [
+                FigurePlan.of(figure, protocol=str(protocol), quick=quick, repeats=repeats) for quick in (True, False)
+            ]
+            covering = (plan for plan in plans if by_key.keys() <= {trial.key for trial in plan.trials()})
+            found.append(findings_of(next(covering, plans[-1]), by_key))
+        return [
+            findings
+            for findings in found
+            if any(point.values["uniform"] for s in findings.series for point in s.points)
+        ]

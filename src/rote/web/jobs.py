@@ -1,0 +1,92 @@
+"""Work that takes longer than an answer may: done in turn by one thread, its progress there to be looked at.
+
+A page asks for a result by a key. It is there, or it is on its way, or, when too much is waiting already, refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from rote.errors import RoteError
+from rote.progress import Progress, Stage
+
+MOST_WAITING = 8
+MOST_KEPT = 24
+
+
+class Busy(RoteError):
+    """Too much is being computed already."""
+
+
+class JobProgress(Progress):
+    """Keeps what it is told, for a page to show."""
+
+    def __init__(self) -> None:
+        self.description, self.done, self.total = "waiting", 0, 0
+
+    @contextmanager
+    def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
+        self.description, self.done, self.total = description, 0, total or 0
+        yield self
+
+    def advance(self, steps: int = 1) -> None:
+        self.done += steps
+
+    def describe(self, text: str) -> None:
+        self.description = text
+
+
+@dataclass
+class Job:
+    """Something that is being computed, or was."""
+
+    future: Future[Any]
+    progress: JobProgress = field(default_factory=JobProgress)
+
+    @property
+    def ready(self) -> bool:
+        return self.future.done()
+
+    @property
+    def result(self) -> Any:
+        """The result; what went wrong is raised here."""
+        return self.future.result()
+
+
+class Jobs:
+    """A queue with one worker, and the results of the last few jobs."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rote-job")
+        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def ask(self, key: Hashable, work: Callable[[Progress], Any], wait: float = 0.0) -> Job:
+        """The job of this key, started if it is not known; waits so many seconds for it to end."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                if sum(not job.ready for job in self._jobs.values()) >= MOST_WAITING:
+                    raise Busy("too much is being computed at the moment; try again in a minute")
+                progress = JobProgress()
+                job = self._jobs[key] = Job(self._pool.submit(work, progress), progress)
+            self._jobs.move_to_end(key)
+            for old in [key for key, other in self._jobs.items() if other.ready][: max(0, len(self._jobs) - MOST_KEPT)]:
+                del self._jobs[old]
+        if wait:
+            with _patience():
+                job.future.result(wait)
+        return job
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """What goes wrong in a job is told when its result is looked at; a job that needs longer goes on."""
+    with suppress(TimeoutError, RoteError):
+        yield

@@ -1,0 +1,30 @@
+"""Pages: templates filled on the server. Everything that a page shows is escaped unless it is one of our own charts."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from rote.report.document import shown
+from rote.report.svg import svg
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("rote.web"), PackageLoader("rote.report")]),
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters["shown"] = shown
+    environment.filters["svg"] = lambda chart: Markup(svg(chart))
+    environment.filters["kind"] = lambda block: type(block).__name__
+    return environment
+
+
+def page(template: str, status: int = 200, **content: Any) -> HTMLResponse:
+    """A template of this package, filled."""
+    return HTMLResponse(_environment().get_template(template).render(**content), status)

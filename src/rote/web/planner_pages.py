@@ -1,0 +1,51 @@
+"""Addresses of the planner."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from rote.tasks.facts import source_names
+from rote.web.pages import page
+from rote.web.planner import DTYPES, LIMITS, VARIANTS, PlannerState, dropped, state_of
+from rote.web.query import Query
+
+MOST_BYTES = 8 * 2**20
+"""Of a table that is dropped on the page."""
+
+
+def add(app: FastAPI) -> None:
+    """Add the planner's addresses."""
+
+    @app.get("/planner")
+    def planner(request: Request) -> Response:
+        state = state_of(Query(request.query_params))
+        return page(
+            "planner.html", title="Planner", here="planner", sources=source_names(), limits=LIMITS, dtypes=DTYPES,
+            variants=VARIANTS, **_numbers(state),
+        )  # fmt: skip
+
+    @app.get("/planner/numbers")
+    def numbers(request: Request) -> Response:
+        """What moves with the sliders, alone."""
+        return page("planner_numbers.html", **_numbers(state_of(Query(request.query_params))))
+
+    @app.post("/planner/table")
+    async def table(request: Request) -> Response:
+        """A table that was dropped on the page: read, measured and forgotten; the answer is the address of its plan."""
+        name = request.query_params.get("name", "")[-120:].replace("/", "_").replace("\0", "_") or "table.csv"
+        data = bytearray()
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > MOST_BYTES:
+                raise HTTPException(413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `rote plan {name}`")
+        chosen = await run_in_threadpool(dropped, bytes(data), name)
+        state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
+        return JSONResponse({"address": state.address})
+
+
+def _numbers(state: PlannerState) -> dict[str, object]:
+    every = state.bounds()
+    return {"state": state, "bounds": every, "bounds_chart": state.bounds_chart(every)}

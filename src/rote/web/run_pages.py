@@ -1,0 +1,100 @@
+"""Addresses of the runs: a list, one run with its progress, two side by side."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from rote.errors import InputError
+from rote.report.document import Section
+from rote.report.run_section import run_section
+from rote.report.run_view import RunView
+from rote.web.jobs import Job, Jobs
+from rote.web.pages import page
+from rote.web.query import Query
+from rote.web.shelf import Entry, Shelf
+
+PATIENCE = 0.6
+"""Seconds that an answer waits for a result before it shows progress instead."""
+RECENT = 30
+"""Seconds since its last trial within which a run counts as going on."""
+
+
+def add(app: FastAPI, shelf: Shelf, jobs: Jobs) -> None:
+    """Add the addresses of runs."""
+
+    @app.get("/runs")
+    def runs() -> Response:
+        listed = [_listed(entry) for entry in shelf.runs()]
+        return page("runs.html", title="Runs", here="runs", runs=listed, folders=shelf.folders)
+
+    @app.get("/runs/view")
+    def view(request: Request) -> Response:
+        entry = shelf.run(Query(request.query_params).text("run"))
+        run = RunView.of(entry.path)
+        return page("run.html", title=f"Run {entry.label}", here="runs", **_content(entry, run, jobs))
+
+    @app.get("/runs/live")
+    def live(request: Request) -> Response:
+        """What changes while a run goes on, alone."""
+        entry = shelf.run(Query(request.query_params).text("run"))
+        return page("run_live.html", **_content(entry, RunView.of(entry.path), jobs))
+
+    @app.get("/runs/compare")
+    def compare(request: Request) -> Response:
+        query = Query(request.query_params)
+        pair = [shelf.run(query.text(name)) for name in ("a", "b")]
+        sides = [_content(entry, RunView.of(entry.path), jobs) for entry in pair]
+        return page(
+            "compare.html", title="Two runs side by side", here="runs", sides=sides,
+            cells=_shared(*(RunView.of(entry.path) for entry in pair)),
+        )  # fmt: skip
+
+
+def _listed(entry: Entry) -> dict[str, Any]:
+    try:
+        run = RunView.of(entry.path)
+    except InputError as error:
+        return {"entry": entry, "problem": str(error)}
+    return {"entry": entry, "problem": "", "run": run, "going": _going(run)}
+
+
+def _content(entry: Entry, run: RunView, jobs: Jobs) -> dict[str, Any]:
+    job = jobs.ask(("run", str(entry.path), len(run.rows)), lambda progress: run_section(run), PATIENCE)
+    return {"entry": entry, "run": run, "going": _going(run), "section": _section(job)}
+
+
+def _section(job: Job) -> Section | None:
+    return job.result if job.ready else None
+
+
+def _going(run: RunView) -> bool:
+    """Whether trials are missing and the last one ended just now."""
+    if run.last_ended is None or (run.planned is not None and len(run.rows) >= run.planned):
+        return run.last_ended is None
+    return (datetime.now(UTC) - datetime.fromisoformat(run.last_ended)).total_seconds() < RECENT
+
+
+def _shared(first: RunView, second: RunView) -> list[list[Any]]:
+    """Mean accuracy of the cells that both runs have."""
+    means = [_means(run) for run in (first, second)]
+    shared = [name for name in means[0] if name in means[1]]
+    return [[name, means[0][name], means[1][name], means[1][name] - means[0][name]] for name in shared]
+
+
+def _means(run: RunView) -> dict[str, float]:
+    cells: dict[str, list[float]] = {}
+    for row in run.rows:
+        accuracy = row.result.get("accuracy")
+        if isinstance(accuracy, int | float):
+            spec = row.cell.get("spec", {})
+            sizes = [
+                f"{name} {spec[name]}"
+                for name in ("vocab", "dim", "head_dim", "heads", "width", "layers")
+                if name in spec
+            ]
+            cells.setdefault(", ".join(sizes), []).append(float(accuracy))
+    return {name: sum(values) / len(values) for name, values in cells.items()}

@@ -1,0 +1,113 @@
+"""Charts: one description, drawn on a page and into files."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from rote.errors import InputError
+from rote.experiments.plan import plan
+from rote.measure.head_use import head_table
+from rote.measure.inspection import inspect
+from rote.measure.precision import recall_by_precision, rounded
+from rote.models.attention_only import AttentionOnly
+from rote.report.axes import Axis
+from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart
+from rote.report.drawing import write_chart
+from rote.report.model_charts import attention_chart, contributions_chart, heads_chart, margins_chart, precision_chart
+from rote.report.plan_charts import bounds_chart, growth_chart, plan_chart
+from rote.report.svg import svg
+from rote.tasks.facts import facts
+from rote.theory import bounds
+
+CHARTS = {
+    "bars": BarChart("bars", "x", [Bar("a <b>", 3.0), Bar("c", -2.0)], line=(1.0, "here"), legend={"blue": "kind"}),
+    "xy": XYChart(
+        "xy", "x", "y",
+        [Series(style, [Mark(1, 2, "says", 0.5), Mark(3, 4)], style, "green")
+         for style in ("points", "line", "dashed", "dotted", "crosses", "joined")],
+    ),
+    "log": XYChart("log", "x", "y", [Series("s", [Mark(1, 1e-3), Mark(1e6, 1e12)])], log_x=True, log_y=True),
+    "heat": HeatMap("heat", "x", "y", ["a", "b"], ["1"], [[0.5, None]]),
+    "signed": HeatMap("signed", "x", "y", ["a", "b"], ["1"], [[0.5, -2.0]]),
+    "empty": BarChart("empty", "x", []),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built():
+    from rote.constructions.build import build
+
+    task = facts("random:vocab=8,context=2,facts=40,seed=1")
+    return task, build(task, method="dana2025.theorem1").model
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_well_formed_on_a_page_and_a_file_in_every_format(name, tmp_path):
+    drawn = ElementTree.fromstring(svg(CHARTS[name]))
+    assert drawn.get("aria-label") == name
+    assert "style" not in {key for element in drawn.iter() for key in element.attrib}
+    for kind in ("png", "svg", "pdf") if name in ("xy", "heat") else ("png",):
+        assert write_chart(CHARTS[name], tmp_path / f"chart.{kind}").stat().st_size > 1000
+    with pytest.raises(InputError, match="png, svg, pdf"):
+        write_chart(CHARTS[name], tmp_path / "chart.docx")
+
+
+def test_hovering_tells_the_numbers():
+    titles = [element.text for element in ElementTree.fromstring(svg(CHARTS["bars"])).iter("title")]
+    assert titles == ["a <b>: 3", "c: -2", "here: 1"]
+    assert "says" in [element.text for element in ElementTree.fromstring(svg(CHARTS["xy"])).iter("title")]
+
+
+def test_an_axis_holds_its_values_and_has_round_ticks():
+    for values, log in (([3, 97], False), ([-2, 5], False), ([1, 1e6], True), ([3, 5], True), ([7], False), ([], True)):
+        axis = Axis.over(values, log)
+        assert all(0 <= axis.place(value) <= 1 for value in values)
+        ticks = axis.ticks()
+        assert ticks == sorted(ticks)
+        assert all(axis.low <= tick * 1.0001 and tick <= axis.high * 1.0001 for tick in ticks)
+    assert Axis(0, 10).ticks() == [0, 2, 4, 6, 8, 10]
+    assert Axis(1, 1000, True).ticks() == [1, 10, 100, 1000]
+
+
+def test_charts_of_a_plan_show_every_method_that_can(built):
+    task, _ = built
+    rows = plan(task.shape)
+    possible = [row for row in rows if row.possible]
+    chart = plan_chart(rows, "bytes")
+    assert [(bar.name, bar.value) for bar in chart.bars] == [(row.id, row.bytes) for row in possible]
+    grown = growth_chart(task.shape)
+    own = {series.name: mark.y for series in grown.series for mark in series.marks if mark.x == task.shape.associations}
+    fewest = {row.id: row.bytes for row in reversed(possible)}
+    assert own == {name: fewest[name] for name in own}
+    assert len(own) > 3
+
+
+def test_the_bounds_chart_shows_those_that_apply():
+    every = bounds(AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
+    chart = bounds_chart(every, 210, "title")
+    assert {bar.name for bar in chart.bars} == {bound.id for bound in every if bound.applies and bound.associations}
+    assert chart.line == (210.0, "210 facts")
+
+
+def test_charts_of_a_model_show_its_own_numbers(built):
+    task, model = built
+    table = head_table(model, task)
+    margins = [mark.y for mark in margins_chart(table, task).series[0].marks]
+    assert margins == sorted(table.margins.tolist())
+    seen = inspect(model, task[0])
+    assert sum(bar.value for bar in contributions_chart(seen).bars) == pytest.approx(seen.margin, abs=1e-4)
+    assert np.array(attention_chart(seen).values).sum(0) == pytest.approx(np.ones(model.spec.heads))
+    assert max(bar.value for bar in heads_chart(table).bars) == max(use.loses for use in table.heads)
+    points = recall_by_precision(model, task, bits=(23, 7, 1))
+    assert [point.bits for point in points] == [23, 7, 1]
+    assert points[0].recalled == task.facts > points[-1].recalled
+    assert len(precision_chart(points).series[0].marks) == 3
+
+
+def test_rounding_to_seven_bits_is_what_bfloat16_keeps(built):
+    _, model = built
+    coarse, cast = rounded(model, 7), model.to("bfloat16").to("float32")
+    assert all((coarse.weights[name] == cast.weights[name]).all() for name in model.weights)
