@@ -147,7 +147,7 @@ def test_what_has_no_text_is_refused(words, tmp_path):
     spec = QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4)
     with pytest.raises(InputError, match="reads vectors"):
         export_model(random_model(spec), "torch", tmp_path / "there", words.task)
-    with pytest.raises(InputError, match="`to=lama`: there is no such target .did you mean 'llama'"):
+    with pytest.raises(InputError, match=r"`to=lama`: there is no such target .did you mean 'llama'"):
         export_model(words.built, "lama", tmp_path / "there", words.task)
     assert not list(tmp_path.iterdir())
 
