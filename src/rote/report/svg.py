@@ -140,7 +140,7 @@ def _heat(chart: HeatMap) -> tuple[float, list[str]]:
     left = 26 + LETTER * min(22, max((len(row) for row in chart.rows), default=1))
     top = 6.0
     cell_width = (WIDTH - left - 8) / max(1, len(chart.columns))
-    cell_height = max(4.0, min(22.0, 420 / max(1, len(chart.rows)), max(cell_width, 14.0)))
+    cell_height = max(4.0, min(22.0, 420 / max(1, len(chart.rows))))
     bottom = top + cell_height * len(chart.rows)
     numbers = cell_width >= 34 and cell_height >= 13
     parts = []

@@ -1,0 +1,123 @@
+"""Pages without a browser: the numbers are those of the library, every page has a title and a way back."""
+
+from __future__ import annotations
+
+import re
+import time
+from html import unescape
+
+import pytest
+
+from rote.folders import read_folder
+from rote.measure.head_use import facts_lost, head_table
+from rote.tasks.facts import facts
+
+PAGES = (
+    "/planner", "/runs", "/runs/view?run=0/fig4", "/runs/compare?a=0/fig4&b=0/fig4", "/inspector",
+    "/inspector/model?model=0/models/small", "/inspector/fact?model=0/models/small&words=colour+c", "/nothing",
+)  # fmt: skip
+
+
+def eventually(client, address, text):
+    """The page once it shows the text: results that take long arrive later."""
+    until = time.monotonic() + 60
+    while text not in (shown := client.get(address).text) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert text in shown
+    return shown
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_page_has_a_title_a_language_a_way_back_and_loads_only_its_own(client, address):
+    text = client.get(address).text
+    assert re.search(r"<title>[^<]+ · rote</title>", text)
+    assert '<html lang="en">' in text
+    assert 'href="/planner"' in text
+    assert text.count("<h1>") == 1
+    assert re.findall(r'(?:src|href)="(?!/|#|\?|")[^"]*"', text) == []
+    for field in re.findall(r'<input type="(?:number|search)" id="(\w+)"', text):
+        assert f'for="{field}"' in text
+
+
+def test_home_leads_to_the_planner_with_countries(client):
+    assert client.get("/").headers["location"] == "/planner"
+    assert '<dd id="fact-count">987</dd>' in client.get("/planner").text
+
+
+def test_a_table_becomes_an_address_that_shows_the_same_plan(client):
+    from rote.experiments.plan import plan
+    from rote.experiments.storage import zipped_bytes
+
+    rows = "".join(f"{a},{b},{(a * b) % 7}\n" for a in range(9) for b in range(9))
+    answer = client.post("/planner/table?name=mine.csv", content=f"a,b,c\n{rows}".encode())
+    text = client.get(answer.json()["address"]).text
+    task = facts([((str(a), str(b)), str((a * b) % 7)) for a in range(9) for b in range(9)])
+    for row in plan(task.shape, zipped=zipped_bytes(task)):
+        if row.possible and row.id != "zip":
+            assert f'<th scope="row">{row.id}</th><td class="number">{row.bytes:,}</td>' in text
+    assert "rote plan mine.csv" in text
+
+
+def test_the_model_page_shows_margins_heads_and_facts(client, folder):
+    text = eventually(client, "/inspector/model?model=0/models/small", "heads-table")
+    model, task = read_folder(folder / "models" / "small").model, facts(folder / "facts.csv")
+    table = head_table(model, task)
+    weakest = task[int(table.by_margin()[0])]
+    assert unescape(text).index(str(weakest)) < unescape(text).index("What each head stores")
+    most = max(use.loses for use in table.heads)
+    assert f'<td class="number">{most}</td>' in text
+    found = client.get("/inspector/search", params={"model": "0/models/small", "search": "colour c"}).text
+    assert unescape(found).count("colour c ->") == 1
+
+
+def test_switching_off_a_head_tells_exactly_the_facts_that_are_lost(client, folder):
+    model, task = read_folder(folder / "models" / "small").model, facts(folder / "facts.csv")
+    address = "/inspector/fact?model=0/models/small&row=2&off=0.0,0.1"
+    text = unescape(eventually(client, address, "lost-count"))
+    lost = facts_lost(model, task, [(0, 0), (0, 1)])
+    assert f'<b id="lost-count">{len(lost)}</b>' in text
+    listed = text[text.index("lost-list") :].split("</ul>")[0] if len(lost) else ""
+    for row in range(task.facts):
+        assert (f">{task[row]}<" in listed) == (row in lost)
+
+
+def test_a_run_shows_its_figure_verdicts_and_commands(client):
+    text = unescape(eventually(client, "/runs/view?run=0/fig4", "Make each number again"))
+    for shown in ("6 of 6", "fitted law", "Rule: ", "rote reproduce dana2025.fig4", "<progress"):
+        assert shown in text
+    assert "Cells that both have" in client.get("/runs/compare?a=0/fig4&b=0/fig4").text
+
+
+def test_a_model_written_anew_is_read_anew(client, folder):
+    from rote.web.inspector import Models
+    from rote.web.shelf import Shelf
+
+    models = Models(Shelf([folder]))
+    first = models.open("0/models/small")
+    assert models.open("0/models/small") is first
+    config = folder / "models" / "small" / "config.json"
+    text = config.read_text()
+    config.write_text(text)
+    assert models.open("0/models/small") is not first
+
+
+def test_facts_outside_the_folders_are_not_read(folder):
+    from rote.web.inspector import Models
+    from rote.web.shelf import Shelf
+
+    opened = Models(Shelf([folder / "models"])).open("0/small")
+    assert opened.task is None
+    assert "not below the folders" in opened.why_no_facts
+
+
+def test_too_much_at_once_is_refused(client):
+    import threading
+
+    from rote.web.jobs import MOST_WAITING, Busy, Jobs
+
+    jobs, gate = Jobs(), threading.Event()
+    for number in range(MOST_WAITING):
+        jobs.ask(number, lambda progress: gate.wait(30))
+    with pytest.raises(Busy, match="try again"):
+        jobs.ask("one more", lambda progress: None)
+    gate.set()
