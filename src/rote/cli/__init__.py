@@ -62,6 +62,9 @@ for _rank, (_name, _commands) in enumerate(GROUPS.items()):
         app.command(_command, group=_group, sort_key=_place, help_epilogue="")
 
 
+app.register_install_completion_command(help="Complete commands and flags in this shell from now on.")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else arguments

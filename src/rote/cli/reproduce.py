@@ -26,6 +26,7 @@ def reproduce(
     variant: Literal["per-head", "shared"] | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
+    strict: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Train a published figure's models, compare with what was published, and judge each of its claims.
@@ -53,13 +54,14 @@ def reproduce(
         Models trained at once; one per core when absent. Results do not depend on it.
     engine
         Native where it can, else torch.
+    strict
+        Exit 1 when a claim does not hold, in the published weighting of pairs.
     """
+    from rote.cli.reproduce_vectors import REFUTED, reproduce_vector_figures
     from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
 
     if name.partition(".")[0] in VECTOR_FIGURES:
-        from rote.cli.reproduce_vectors import reproduce_vector_figures
-
-        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, as_json)
+        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, strict, as_json)
 
     from rote.experiments.figure_plan import planned_runs
     from rote.report.html import write_html
@@ -86,7 +88,10 @@ def reproduce(
         print_json(documents[0] if name not in PAPER_FIGURES else documents)
     else:
         print(f"Report: {report} (open it in a browser; it needs no network)")
-    return 0
+    refuted = [
+        claim for document in documents for claim in document["claims"] if claim["sampled"]["verdict"] == REFUTED
+    ]
+    return 1 if strict and refuted else 0
 
 
 def _show(figure: ReproducedFigure) -> None:

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any
 from rote.cli.options import bars
 from rote.cli.output import complain, print_json, print_pairs, print_table
 
+REFUTED = "does not"
+"""The verdict on a claim that does not hold."""
+
 if TYPE_CHECKING:
     from rote.experiments.vector_findings import VectorFindings
 
 
 def reproduce_vector_figures(
-    name: str, output: Path | None, protocol: str, quick: bool, repeats: int | None, workers: int | None, as_json: bool
+    name: str,
+    output: Path | None,
+    protocol: str,
+    quick: bool,
+    repeats: int | None,
+    workers: int | None,
+    strict: bool,
+    as_json: bool,
 ) -> int:
     """Run every figure that the name gives, one after another, and show what each says."""
     from rote.papers import VECTOR_FIGURES
@@ -32,7 +42,8 @@ def reproduce_vector_figures(
         return complain(f"{name}: --quick keeps nothing of this figure; run it whole, or another one", 2)
     if as_json:
         print_json(documents[0] if name not in VECTOR_FIGURES else documents)
-    return 0
+    claims = [claim for document in documents for claim in document["claims"]]
+    return 1 if strict and any(claim["verdict"] == REFUTED for claim in claims) else 0
 
 
 def _show(findings: VectorFindings, document: dict[str, Any]) -> None:
