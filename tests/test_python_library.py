@@ -48,6 +48,7 @@ def right(built, folder):
         "facts": {"source": SOURCE},
         "figure": {"result": rote.sweep({"vocab": 6, "dim": 4, "heads": "1:2"}, seeds=1, steps=5)},
         "from_torch": {"source": folder},
+        "inspect": {"model": model, "fact": rote.facts(SOURCE)[0]},
         "law": {"run": folder},
         "load": {"path": folder},
         "plan": {"task": SOURCE},

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.measure.recall import margins
 from rote.models.asking import reader_of
@@ -78,7 +79,13 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Inspection:
-    """One fact in one model."""
+    """One fact in one model.
+
+    >>> import rote
+    >>> model = rote.build({("colour", "plum"): "blue", ("colour", "rose"): "red"}).model
+    >>> isinstance(rote.inspect(model, ("colour", "rose")), rote.Inspection)
+    True
+    """
 
     key: tuple[str, ...]
     tokens: tuple[str, ...]
@@ -129,10 +136,18 @@ class Inspection:
         return {**asdict(replace(self, contributions=(), off=())), **more}
 
 
+@typed
 def inspect(
     model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[Head | tuple[int, int]] = ()
 ) -> Inspection:
-    """Take one fact apart. `fact` is a row of a task, or the words of a key; `off` are heads to switch off first."""
+    """Take one fact apart. `fact` is a row of a task, or the words of a key; `off` are heads to switch off first.
+
+    >>> import rote
+    >>> model = rote.build({("colour", "plum"): "blue", ("colour", "rose"): "red"}).model
+    >>> seen = rote.inspect(model, ("colour", "plum"))
+    >>> seen.answer, seen.margin > 0
+    ('blue', True)
+    """
     require_heads(model)
     heads = tuple(Head(*head) for head in off)
     seen = without_heads(model, heads) if heads else model
