@@ -188,7 +188,7 @@ def test_hooks_see_and_change_what_flows(spec):
     module = drawn(spec).to_torch()
     contexts = torch.randint(0, 6, (20, spec.context), generator=torch.Generator().manual_seed(1))
     plain = module(contexts)
-    patterns = module.attention(contexts)
+    patterns = module.patterns(contexts)
     assert len(patterns) == spec.layers
     for layer, pattern in enumerate(patterns):
         asking = 1 if layer == spec.layers - 1 else spec.context

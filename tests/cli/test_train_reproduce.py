@@ -19,7 +19,7 @@ from rote.experiments.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.papers import figures_named
 
-PASSING = ("seconds", "processor_seconds", "run", "trained_now", "figures")
+PASSING = ("report", "seconds", "processor_seconds", "run", "trained_now", "figures")
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen:

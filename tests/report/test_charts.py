@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.plan import plan
+from rote.experiments.plan_theory import smallest_by_theory
 from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded
@@ -74,7 +74,7 @@ def test_an_axis_holds_its_values_and_has_round_ticks():
 
 def test_charts_of_a_plan_show_every_method_that_can(built):
     task, _ = built
-    rows = plan(task.shape)
+    rows = smallest_by_theory(task.shape)
     possible = [row for row in rows if row.possible]
     chart = plan_chart(rows, "bytes")
     assert [(bar.name, bar.value) for bar in chart.bars] == [(row.id, row.bytes) for row in possible]

@@ -45,14 +45,14 @@ def test_home_leads_to_the_planner_with_countries(client):
 
 
 def test_a_table_becomes_an_address_that_shows_the_same_plan(client):
-    from rote.experiments.plan import plan
+    from rote.experiments.plan_theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
 
     rows = "".join(f"{a},{b},{(a * b) % 7}\n" for a in range(9) for b in range(9))
     answer = client.post("/planner/table?name=mine.csv", content=f"a,b,c\n{rows}".encode())
     text = client.get(answer.json()["address"]).text
     task = facts([((str(a), str(b)), str((a * b) % 7)) for a in range(9) for b in range(9)])
-    for row in plan(task.shape, zipped=zipped_bytes(task)):
+    for row in smallest_by_theory(task.shape, zipped=zipped_bytes(task)):
         if row.possible and row.id != "zip":
             assert f'<th scope="row">{row.id}</th><td class="number">{row.bytes:,}</td>' in text
     assert "rote plan mine.csv" in text

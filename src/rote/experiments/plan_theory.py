@@ -11,11 +11,14 @@ from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
 from rote.experiments.plan_row import PlanRow
 from rote.experiments.storage import entropy_bits, fixed_width_bits
-from rote.models.spec import in_words
+from rote.models.spec import in_words, size_of
 from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS
 from rote.theory.result import Result
 from rote.theory.smallest import SmallestModel, SmallestSize
+
+INDEX_BITS = 64
+"""Of an integer of look-up structure."""
 
 BUILT_OTHERWISE = {"dana2025.remark2"}
 """Results that a construction keeps with a setting of its own, and which have a row by it."""
@@ -37,6 +40,26 @@ def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
             if isinstance(size, SmallestSize) or result.id not in built:
                 rows.append(_order(result, size))
     return rows
+
+
+def smallest_by_theory(shape: TaskShape, bits: int = 32, zipped: int | None = None) -> list[PlanRow]:
+    """The smallest model that each result gives for a shape alone, fewest bytes first, beside tables and a zip.
+
+    No table is at hand, so nothing is built: `rote.plan` says what a build of the facts themselves writes.
+    """
+    rows = [row for row in rows_without_model(shape, bits, zipped or 0) if row.id != "zip" or zipped is not None]
+    for result in RESULTS.values():
+        for smallest in result.smallest:
+            try:
+                size = smallest(shape)
+            except InputError as error:
+                rows.append(_refused(result, str(error)))
+                continue
+            total = size.parameters * (size.bits_per_parameter or float(bits))
+            if isinstance(size, SmallestModel):
+                total += INDEX_BITS * size_of(size.spec.index_shapes())
+            rows.append(_order(result, size).model_copy(update={"bits": total, "bytes": math.ceil(total / 8)}))
+    return sorted(rows, key=lambda row: (not row.possible, math.inf if row.bytes is None else row.bytes, row.id))
 
 
 def _order(result: Result, size: SmallestModel | SmallestSize) -> PlanRow:

@@ -89,7 +89,7 @@ class Model:
     def to_torch(self) -> RoteModule:
         """The model as a `torch.nn.Module` with parameters of its own, named as in a model folder.
 
-        Logits and gradients are those of the one forward pass. Its submodules take hooks and `attention(contexts)`
+        Logits and gradients are those of the one forward pass. Its submodules take hooks and `patterns(contexts)`
         gives the patterns (see `rote.RoteModule`); `rote.from_torch` is the way back.
         """
         return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)

@@ -30,7 +30,7 @@ class RoteModule(nn.Module):
     >>> module(contexts).logsumexp(1).sum().backward()
     >>> module.get_parameter("layers.0.query").grad is not None
     True
-    >>> module.attention(contexts)[0].shape[2:]  # last position x context
+    >>> module.patterns(contexts)[0].shape[2:]  # last position x context
     torch.Size([1, 2])
     >>> handle = module.get_submodule("layers.0.stream").register_forward_hook(lambda point, _, stream: 0 * stream)
     >>> module(contexts).detach().abs().max()
@@ -73,18 +73,18 @@ class RoteModule(nn.Module):
         hooked = any(isinstance(part, nn.Identity) and _hooked(part) for part in self.modules())
         return forward(self.spec, self.state_dict(keep_vars=True), inputs, self._tap if hooked else None)
 
-    def attention(self, contexts: Tensor) -> list[Tensor]:
+    def patterns(self, contexts: Tensor) -> list[Tensor]:
         """Attention patterns, one tensor (batch x heads x position x context) a layer."""
-        patterns: list[Tensor] = []
+        seen: list[Tensor] = []
 
         def tap(name: str, tensor: Tensor) -> Tensor:
             flowing = self._tap(name, tensor)
             if name.endswith(".attention"):
-                patterns.append(flowing)
+                seen.append(flowing)
             return flowing
 
         forward(self.spec, self.state_dict(keep_vars=True), contexts, tap)
-        return patterns
+        return seen
 
     def _tap(self, name: str, tensor: Tensor) -> Tensor:
         return self.get_submodule(name)(tensor)

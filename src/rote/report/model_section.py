@@ -121,7 +121,8 @@ def _plain(value: Any) -> Any:
 
 
 def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
-    from rote.experiments.plan import plan
+    from rote.experiments.plan_built import BITS
+    from rote.experiments.plan_theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
     from rote.theory import bounds
 
@@ -129,8 +130,8 @@ def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
     if isinstance(folder.model.spec, AttentionOnly):
         chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory promises a model of these sizes")
         blocks.append(ChartBlock("bounds", chart))
-    rows = plan(task.shape, dtype=folder.model.dtype_name, zipped=zipped_bytes(task))
-    blocks.append(ChartBlock("bytes", plan_chart(rows, "bytes of each way to hold these facts")))
+    rows = smallest_by_theory(task.shape, BITS[folder.model.dtype_name], zipped_bytes(task))
+    blocks.append(ChartBlock("bytes", plan_chart(rows, "bytes of the smallest model that each result gives")))
     for by in ("bytes", "parameters"):
         blocks.append(ChartBlock(f"growth-{by}", growth_chart(task.shape, folder.model.dtype_name, by)))
     return [Part("What theory says", blocks)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from rote.experiments.plan import PlanRow, plan
+from rote.experiments.plan_built import BITS
+from rote.experiments.plan_row import PlanRow
+from rote.experiments.plan_theory import smallest_by_theory
 from rote.report.charts import TONES, Bar, BarChart, Mark, Series, Tone, XYChart, number
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Bound
@@ -44,14 +46,14 @@ def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
             f"{row.id}: {row.bytes:,} bytes"
             + ("" if row.parameters is None else f", {row.parameters:,} parameters")
             + f". {row.model}",
-            tones.get(row.kind, "blue" if row.construction not in ("bound only", "no model") else "sky"),
+            tones.get(row.kind, "blue" if row.spec is not None else "sky"),
         )
         for row in rows
         if row.possible and row.bytes is not None
     ]
     names: dict[Tone, str] = {
-        "blue": "can be built here",
-        "sky": "a bound only",
+        "blue": "an architecture that is here",
+        "sky": "a number of parameters only",
         "grey": "no model: table, zip",
         "vermilion": "none is smaller",
     }
@@ -70,7 +72,7 @@ def growth_chart(
     curves: dict[str, list[Mark]] = {}
     possible: dict[str, tuple[float, str]] = {}
     for facts in sizes:
-        for row in plan(_scaled(shape, facts), dtype=dtype):
+        for row in smallest_by_theory(_scaled(shape, facts), BITS[dtype]):
             value = row.bytes if by == "bytes" else row.parameters
             if not row.possible or not value:
                 continue

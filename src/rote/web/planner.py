@@ -13,7 +13,9 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from rote.errors import InputError
-from rote.experiments.plan import PlanRow, plan
+from rote.experiments.plan_built import BITS
+from rote.experiments.plan_row import PlanRow
+from rote.experiments.plan_theory import smallest_by_theory
 from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.report.charts import BarChart, XYChart
@@ -95,7 +97,9 @@ class PlannerState:
         return _plan(self.facts, self.dtype)
 
     def plan_chart(self) -> BarChart:
-        return plan_chart(self.plan(), f"Bytes of each way to hold {self.facts.name}, in {self.dtype}")
+        return plan_chart(
+            self.plan(), f"Bytes of the smallest model by each result for {self.facts.name}, in {self.dtype}"
+        )
 
     def growth_chart(self) -> XYChart:
         return _growth(self.facts, self.dtype)
@@ -164,7 +168,7 @@ def _read(name: str) -> FactsChoice:
 @lru_cache(maxsize=64)
 def _plan_of(values: tuple[Any, ...], zipped: int, dtype: str) -> tuple[PlanRow, ...]:
     shape = TaskShape(**dict(zip(TaskShape.model_fields, values, strict=True)))
-    return tuple(plan(shape, dtype=dtype, zipped=zipped))
+    return tuple(smallest_by_theory(shape, BITS[dtype], zipped))
 
 
 def _plan(chosen: FactsChoice, dtype: str) -> tuple[PlanRow, ...]:

@@ -55,7 +55,7 @@ metadata:
 
 
 class LmEval(Target):
-    """`lm_eval run --include_path FOLDER --tasks rote_NAME --model hf --model_args pretrained=FOLDER/model`."""
+    """A task folder that lm-evaluation-harness includes; the page on interoperability has the command that runs it."""
 
     id: ClassVar[str] = "lm-eval"
     summary: ClassVar[str] = "the facts as a task for lm-evaluation-harness, with a model that answers them"
