@@ -120,10 +120,9 @@ class Grid(BaseModel):
         for variant in given["variant"]:
             for combination in itertools.product(*(given[name] for name in names)):
                 sizes = dict(zip(names, combination, strict=True))
-                sizes["dim"], sizes["head_dim"] = (
-                    sizes.get("dim", sizes.get("head_dim")), sizes.get("head_dim", sizes.get("dim")),
-                )  # fmt: skip
-                if sizes["head_dim"] > sizes["dim"]:
+                dim, head_dim = sizes.get("dim"), sizes.get("head_dim")
+                sizes["dim"], sizes["head_dim"] = dim or head_dim, head_dim or dim
+                if dim and head_dim and head_dim > dim:
                     continue
                 plain = sizes["head_dim"] == sizes["dim"]  # there is nothing to compress
                 kind = {} if plain or "width" in sizes else {"variant": variant}

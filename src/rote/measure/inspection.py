@@ -232,8 +232,9 @@ def _contributions(
 ):  # fmt: skip
     unembed = exact.weights["unembed"]
     directions = unembed[[token, nearest]]
-    added = (directions @ parts.skip[0]).tolist()
-    yield Contribution("skip", None, None, *added, None, *_left(exact, ids, parts.skip, token, words))
+    to_answer, to_nearest = (directions @ parts.skip[0]).tolist()
+    said, margin = _left(exact, ids, parts.skip, token, words)
+    yield Contribution("skip", None, None, to_answer, to_nearest, None, said, margin)
     for number, layer in enumerate(parts.layers):
         both = layer.heads_along(directions[:1])[0].tolist(), layer.heads_along(directions[1:])[0].tolist()
         left = _left_without_heads(exact, ids, parts, number, token, words)
@@ -242,8 +243,9 @@ def _contributions(
             without = (None, None) if Head(number, head) in off else left[head]
             yield Contribution("head", number, head, to_answer, to_nearest, attention, *without)
         if layer.mlp is not None:
-            added = (directions @ layer.mlp[0]).tolist()
-            yield Contribution("mlp", number, None, *added, None, *_left_without_mlp(exact, ids, number, token, words))
+            to_answer, to_nearest = (directions @ layer.mlp[0]).tolist()
+            said, margin = _left_without_mlp(exact, ids, number, token, words)
+            yield Contribution("mlp", number, None, to_answer, to_nearest, None, said, margin)
 
 
 def _left(
@@ -284,7 +286,8 @@ def _left_without_mlp(exact: Model, ids: Tensor, layer: int, token: int, words: 
 
 def _said(logits: Float[Tensor, "rows vocab"], token: int, words: Sequence[str]) -> list[tuple[str, float]]:
     left = margins(logits, torch.full((len(logits),), token)).tolist()
-    return [(words[best], margin) for best, margin in zip(logits.argmax(1).tolist(), left, strict=True)]
+    best: list[int] = logits.argmax(1).tolist()
+    return [(words[token], float(margin)) for token, margin in zip(best, left, strict=True)]
 
 
 def _is_linear(model: Model) -> bool:

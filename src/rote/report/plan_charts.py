@@ -31,7 +31,9 @@ def bounds_chart(bounds: Sequence[Bound], facts: int | None, title: str) -> BarC
         Bar(bound.id, float(count), f"{bound.id} ({bound.kind}): {count:,}. {bound.reason}", KINDS[bound.kind])
         for bound, count in shown
     ]
-    legend = {KINDS[kind]: MEANING[kind] for kind in KINDS if any(bound.kind == kind for bound, _ in shown)}
+    legend: dict[Tone, str] = {
+        KINDS[kind]: MEANING[kind] for kind in KINDS if any(bound.kind == kind for bound, _ in shown)
+    }
     line = None if facts is None else (float(facts), f"{facts:,} facts")
     return BarChart(title, "associations", bars, log=True, line=line, legend=legend)
 

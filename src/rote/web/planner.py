@@ -32,7 +32,8 @@ FIRST = "countries"
 """What is shown to someone who asks for nothing."""
 Dtype = Literal["float32", "bfloat16", "float16", "float64"]
 DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "float16", "float64")
-VARIANTS: tuple[Literal["per-head", "shared"], ...] = ("per-head", "shared")
+Variant = Literal["per-head", "shared"]
+VARIANTS: tuple[Variant, ...] = ("per-head", "shared")
 LIMITS = {"vocab": (2, 1_000_000), "context": (2, 1024), "dim": (1, 8192), "head_dim": (1, 8192), "heads": (1, 65_536)}
 """Sizes that the page's sliders reach."""
 SHAPE = ("associations", "vocab_of_table", "context_of_table", "key_tokens", "last_tokens", "groups", "answers", "bits")
@@ -114,10 +115,12 @@ def state_of(query: Query) -> PlannerState:
         start = AttentionOnly(
             vocab=max(2, chosen.shape.vocab), context=max(2, chosen.shape.context), dim=16, head_dim=8, heads=16
         )
-    sizes = {name: query.whole(name, getattr(start, name), 1, high) for name, (_, high) in LIMITS.items()}
+    sizes: dict[str, Any] = {
+        name: query.whole(name, getattr(start, name), 1, high) for name, (_, high) in LIMITS.items()
+    }
     layers = query.whole("layers", 1, 1, 256)
-    variant = query.choice("variant", VARIANTS, "per-head")
-    dtype = query.choice("dtype", DTYPES, "float32")
+    variant: Variant = query.choice("variant", VARIANTS, "per-head")
+    dtype: Dtype = query.choice("dtype", DTYPES, "float32")
     query.check()
     return PlannerState(chosen, AttentionOnly(**sizes, layers=layers, variant=variant), dtype)
 

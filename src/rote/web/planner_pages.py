@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -46,6 +48,6 @@ def add(app: FastAPI) -> None:
         return JSONResponse({"address": state.address})
 
 
-def _numbers(state: PlannerState) -> dict[str, object]:
+def _numbers(state: PlannerState) -> dict[str, Any]:
     every = state.bounds()
     return {"state": state, "bounds": every, "bounds_chart": state.bounds_chart(every)}
