@@ -210,7 +210,7 @@ def test_hooks_see_and_change_what_flows(spec):
 def test_models_without_attention_have_no_patterns():
     model = rote.build({"a": "1", "b": "2"}, method="bietti2023", dim=16).model
     with pytest.raises(InputError, match="shows nothing on its way"):
-        model.to_torch().attention(torch.zeros(1, model.spec.context, dtype=torch.long))
+        model.to_torch().patterns(torch.zeros(1, model.spec.context, dtype=torch.long))
 
 
 def test_objects_show_what_matters_and_little_of_it(built, folder):
