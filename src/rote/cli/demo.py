@@ -62,11 +62,11 @@ def demo(
     )
     spec = theorem1_spec(task.shape)
     # Orders hide their constants: true, but nothing that a table of 1,000 facts could confirm.
-    promised = [item for item in bounds(spec) if item.applies and item.kind != "order"]
+    promised = [bound for bound in bounds(spec) if bound.applies and bound.kind != "order"]
     story.table(
         f"2. What theory promises ({describe(spec)})",
         ["bound", "associations", "kind", "parameters"],
-        [[item.id, item.associations, item.kind, item.parameters] for item in promised],
+        [[bound.id, bound.associations, bound.kind, bound.parameters] for bound in promised],
     )
     built = build(task, dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads, progress=bars())
     certificate = built.certificate

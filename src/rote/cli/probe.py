@@ -99,13 +99,13 @@ def _show(probed: Probe, drawn: str | None) -> None:
     )  # fmt: skip
     pairs = {"parameters": counted_as_parameters(probed.parameters)}
     if probed.look_up is not None:
-        found = probed.look_up
+        look_up = probed.look_up
         pairs |= {
-            "entropy of the next token": f"{found.entropy_bits:.2f} bits, the likeliest has {found.likeliest:.1%}",
-            "dana2025.theorem2": f"needs dim >= {found.dim_needed}, so it says nothing here; its expectation without "
-            f"the factor is {found.expectation:.3g} nats"
-            if found.bound is None
-            else f"divergence at most {found.bound:.3g} nats",
+            "entropy of the next token": f"{look_up.entropy_bits:.2f} bits, the likeliest has {look_up.likeliest:.1%}",
+            "dana2025.theorem2": f"needs dim >= {look_up.dim_needed}, so it says nothing here; its expectation without "
+            f"the factor is {look_up.expectation:.3g} nats"
+            if look_up.bound is None
+            else f"divergence at most {look_up.bound:.3g} nats",
         }
     print_pairs("the whole model", {**pairs, **({"figure": drawn} if drawn else {})})
 

@@ -57,9 +57,9 @@ def verify(
         return 0 if verdict.holds else 1
     print_table(
         f"{model} against {named}",
-        ["statement", "certificate", "found", ""],
+        ["statement", "certificate", "made again", ""],
         [
-            [check.name, _cut(check.stated), _cut(check.found), "holds" if check.holds else "DOES NOT HOLD"]
+            [check.name, _cut(check.stated), _cut(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
             for check in verdict.checks
         ],
     )

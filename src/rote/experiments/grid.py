@@ -104,15 +104,15 @@ class Grid(BaseModel):
 
     def specs(self) -> list[AttentionOnly | MlpTransformer]:
         """A specification per combination of sizes and variants, in the order of the values."""
-        found = list(dict.fromkeys(self._specs()))
-        if not found:
+        specs = list(dict.fromkeys(self._specs()))
+        if not specs:
             raise InputError(
                 f"grid: every `head_dim` ({min(self.head_dim or ())} or more) exceeds every `dim`: "
                 "a head cannot carry more dimensions than it reads; lower `head_dim`"
             )
-        if len(found) > MOST:
-            raise InputError(f"grid: {len(found):,} models are more than {MOST:,}; give fewer values")
-        return found
+        if len(specs) > MOST:
+            raise InputError(f"grid: {len(specs):,} models are more than {MOST:,}; give fewer values")
+        return specs
 
     def _specs(self) -> Iterator[AttentionOnly | MlpTransformer]:
         given = self._given()

@@ -224,17 +224,17 @@ def meter(
 def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) -> None:
     from rote.errors import problems
 
-    found = []
+    refused = []
     if not loads or min(loads) <= 0 or not all(map(math.isfinite, loads)):
-        found.append(f"`load`: bits offered per parameter are positive, given {list(loads)}")
+        refused.append(f"`load`: bits offered per parameter are positive, given {list(loads)}")
     if steps < 8:
-        found.append(f"`steps`: {steps} steps train nothing; give at least 8")
+        refused.append(f"`steps`: {steps} steps train nothing; give at least 8")
     if seeds < 1:
-        found.append(f"`seeds`: {seeds} seeds are none; give at least 1")
+        refused.append(f"`seeds`: {seeds} seeds are none; give at least 1")
     if rate is not None and not 0 < rate < math.inf:
-        found.append(f"`rate`: {rate} is no positive number")
-    if found:
-        raise problems("meter", found)
+        refused.append(f"`rate`: {rate} is no positive number")
+    if refused:
+        raise problems("meter", refused)
 
 
 def _best_rate(bench: _Bench, strings: int, steps: int) -> float:

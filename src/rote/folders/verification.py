@@ -26,11 +26,11 @@ CLAIMS = ("meets", "promised", "measured")
 
 @dataclass(frozen=True)
 class Check:
-    """One statement of the certificate, beside what was found."""
+    """One statement of the certificate, beside what was made again."""
 
     name: str
     stated: object
-    found: object
+    remade: object
     holds: bool
 
 
@@ -54,8 +54,10 @@ class Verification:
         return all(check.holds for check in self.checks)
 
     def _repr_html_(self) -> str:
-        rows = [[check.name, check.stated, check.found, check.holds] for check in self.checks]
-        return html_rows("verified" if self.holds else "not verified", ["statement", "stated", "found", "holds"], rows)
+        rows = [[check.name, check.stated, check.remade, check.holds] for check in self.checks]
+        return html_rows(
+            "verified" if self.holds else "not verified", ["statement", "stated", "made again", "holds"], rows
+        )
 
 
 @typed
@@ -73,9 +75,11 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
     if folder.certificate is None:
         raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
     findings = _examine_known(folder, task, progress)
-    stated, found = folder.certificate.model_dump(), findings.certificate.model_dump()
+    stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
     checks = [
-        Check(name, stated[name], found[name], same(stated[name], found[name])) for name in found if name not in CLAIMS
+        Check(name, stated[name], remade[name], same(stated[name], remade[name]))
+        for name in remade
+        if name not in CLAIMS
     ]
     formula = folder.model.spec.parameters()
     checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
@@ -83,7 +87,9 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
     promised = folder.certificate.promised
     if promised is not None and folder.certificate.complete:
         checks.append(
-            Check("promise met", promised, found["recalled"], found["recalled"] >= min(promised, found["recallable"]))
+            Check(
+                "promise met", promised, remade["recalled"], remade["recalled"] >= min(promised, remade["recallable"])
+            )
         )
     return Verification(checks, findings.missed)
 
@@ -113,7 +119,7 @@ def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examinatio
     return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))
 
 
-def same(stated: object, found: object) -> bool:
-    if isinstance(stated, float) and isinstance(found, float):
-        return bool(np.isclose(stated, found, rtol=TOLERANCE, atol=1e-12, equal_nan=True))
-    return stated == found
+def same(stated: object, remade: object) -> bool:
+    if isinstance(stated, float) and isinstance(remade, float):
+        return bool(np.isclose(stated, remade, rtol=TOLERANCE, atol=1e-12, equal_nan=True))
+    return stated == remade

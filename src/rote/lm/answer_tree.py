@@ -69,18 +69,18 @@ class Search:
         self._push(self.open, tokens[order], scores[order], 0)
         self._advance()
 
-    def _push(self, parent: Node, tokens: np.ndarray, scores: np.ndarray, place: int) -> None:
-        """Queue a parent's child number `place`, likeliest first; the next one only when this one is taken."""
-        if place < len(tokens) and scores[place] > self.log_probability:
+    def _push(self, parent: Node, tokens: np.ndarray, scores: np.ndarray, child: int) -> None:
+        """Queue a parent's child number `child`, likeliest first; the next one only when this one is taken."""
+        if child < len(tokens) and scores[child] > self.log_probability:
             self._entries += 1
-            heapq.heappush(self._queue, (-scores[place], self._entries, parent, tokens, scores, place))
+            heapq.heappush(self._queue, (-scores[child], self._entries, parent, tokens, scores, child))
 
     def _advance(self) -> None:
         self.open = None
         while self._queue:
-            negative, _, parent, tokens, scores, place = heapq.heappop(self._queue)
-            self._push(parent, tokens, scores, place + 1)
-            node = parent.children[int(tokens[place])]
+            negative, _, parent, tokens, scores, child = heapq.heappop(self._queue)
+            self._push(parent, tokens, scores, child + 1)
+            node = parent.children[int(tokens[child])]
             if node.answer is not None and node.answer != self._known:
                 # An answer may also begin longer ones, which are no likelier: the first to be taken is the best.
                 self.best, self.log_probability = node.answer, float(-negative)

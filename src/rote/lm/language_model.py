@@ -86,8 +86,8 @@ class LanguageModel:
         if not texts:
             return []
         end = self.tokenizer.eos_token_id
-        found = self.tokenizer(texts, return_attention_mask=False)["input_ids"]
-        return [ids[:-1] if len(ids) > 1 and ids[-1] == end else ids for ids in found]
+        encoded = self.tokenizer(texts, return_attention_mask=False)["input_ids"]
+        return [ids[:-1] if len(ids) > 1 and ids[-1] == end else ids for ids in encoded]
 
     def decode(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids)

@@ -136,15 +136,15 @@ def probe(
     The model must have been loaded with `attentions`. Without a number, a tenth more passages than the model has
     dimensions, so that general position can be tried; `subsets` random subsets are drawn for the Kruskal rank.
     """
-    found = [
+    refused = [
         f"`{name}`: {value} is too few; give at least {least}"
         for name, value, least in (("tokens", tokens, 4), ("subsets", subsets, 1), ("batch", batch, 1))
         if value < least
     ]
     if number is not None and number < 2:
-        found.append(f"`passages`: {number} is too few; give at least 2")
-    if found:
-        raise InputError("; ".join(found))
+        refused.append(f"`passages`: {number} is too few; give at least 2")
+    if refused:
+        raise InputError("; ".join(refused))
     dim = int(getattr(model.module.config, "hidden_size", 0))
     heads = getattr(model.module.config, "num_attention_heads", None)
     if not heads:
@@ -154,7 +154,7 @@ def probe(
         )
     number = number or math.ceil(1.1 * dim)
     ids = passages(model, text, number, tokens)
-    place = 0 if model.kind == "encoder" else -1
+    position = 0 if model.kind == "encoder" else -1
     gathered: list[_Gathered] = []
     logits = []
     # The same tokens at every layer, from all places of a passage.
@@ -163,7 +163,7 @@ def probe(
     sampled[chosen] = True
     with progress.stage(f"reading {number} passages", number) as stage:
         for part, marked in zip(ids.split(batch), sampled.view(number, tokens).split(batch), strict=True):
-            logits += _gather(model, part, place, gathered, marked)
+            logits += _gather(model, part, position, gathered, marked)
             stage.advance(len(part))
     with progress.stage("layers", len(gathered)) as stage:
         layers = []
@@ -172,13 +172,15 @@ def probe(
             stage.advance()
     return Probe(
         model=model.name, parameters=model.parameters, dim=dim, passages=number, tokens=tokens,
-        query="first" if place == 0 else "last", layers=tuple(layers),
+        query="first" if position == 0 else "last", layers=tuple(layers),
         look_up=look_up(torch.cat(logits), dim) if logits else None,
     )  # fmt: skip
 
 
 @torch.inference_mode()
-def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathered], sampled: Tensor) -> list[Tensor]:
+def _gather(
+    model: LanguageModel, ids: Tensor, position: int, gathered: list[_Gathered], sampled: Tensor
+) -> list[Tensor]:
     """Read some passages; the next-token logits after each, where the model has such."""
     out = model.module(ids.to(model.device), output_hidden_states=True, output_attentions=True)
     if not out.attentions or out.attentions[0] is None:
@@ -187,7 +189,7 @@ def _gather(model: LanguageModel, ids: Tensor, place: int, gathered: list[_Gathe
         gathered += [_Gathered() for _ in out.hidden_states]
     for number, (kept, hidden) in enumerate(zip(gathered, out.hidden_states, strict=True)):
         states = hidden.float().cpu()
-        kept.queries.append(states[:, place])
+        kept.queries.append(states[:, position])
         kept.tokens.append(states[sampled])
         full, conditions = full_rank_contexts(states)
         kept.full += full

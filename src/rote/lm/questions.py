@@ -117,13 +117,13 @@ def questions(model: LanguageModel, table: Table, relation: str | None, template
     # An answer's tokens are those it adds to a prompt: alone, some tokenizers would spell it otherwise.
     joined = model.encode([f"{neutral_text} {answer}" for answer in answers])
     tokens = [ids[len(neutral) :] for ids in joined]
-    found = _unknown(model, "prompts", texts, prompts) + _unknown(model, "answers", answers, tokens)
+    refused = _unknown(model, "prompts", texts, prompts) + _unknown(model, "answers", answers, tokens)
     torn = [answer for answer, ids in zip(answers, joined, strict=True) if ids[: len(neutral)] != neutral]
     empty = [answer for answer, ids in zip(answers, tokens, strict=True) if not ids]
     if torn or empty:
-        found.append(f"the tokenizer adds no tokens of its own for the answers {_some(torn or empty)}")
-    if found:
-        raise problems(f"{model.name}: its tokenizer cannot encode these facts", found)
+        refused.append(f"the tokenizer adds no tokens of its own for the answers {_some(torn or empty)}")
+    if refused:
+        raise problems(f"{model.name}: its tokenizer cannot encode these facts", refused)
     return Questions(
         template, relation, tuple(rows), tuple(map(tuple, prompts)), tuple(neutral), answers,
         tuple(map(tuple, tokens)), tuple(place[table.answers[row]] for row in rows),

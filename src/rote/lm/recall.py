@@ -161,16 +161,16 @@ def _replies(model: LanguageModel, group: Questions, batch: int, stage: Stage) -
     root = answer_tree(group.answer_tokens)
     shared = _shared_tokens(group.prompts)
     lengths: dict[int, list[int]] = {}
-    for place, prompt in enumerate(group.prompts):
-        lengths.setdefault(len(prompt), []).append(place)
+    for question, prompt in enumerate(group.prompts):
+        lengths.setdefault(len(prompt), []).append(question)
     for places in lengths.values():
         for start in range(0, len(places), batch):
             chunk = places[start : start + batch]
-            prompts = torch.tensor([group.prompts[place] for place in chunk])
+            prompts = torch.tensor([group.prompts[question] for question in chunk])
             state, logits = model.read(prompts, min(shared, prompts.shape[1] - 1))
             if not bool(torch.isfinite(logits).all()):
                 raise InputError(f"{model.name}: its logits are not finite; try another `dtype`, or check the weights")
-            answers = [group.answer_tokens[group.asked[place]] for place in chunk]
+            answers = [group.answer_tokens[group.asked[question]] for question in chunk]
             first, whole, scores = _score(model, state, logits, answers)
             said = _greedy(
                 model,
@@ -178,13 +178,13 @@ def _replies(model: LanguageModel, group: Questions, batch: int, stage: Stage) -
                 logits,
                 [0 if right else len(answer) for right, answer in zip(whole, answers, strict=True)],
             )
-            chosen = _choose(model, state, logits, root, [group.asked[place] for place in chunk], scores)
+            chosen = _choose(model, state, logits, root, [group.asked[question] for question in chunk], scores)
             stage.advance(len(chunk))
-            for number, place in enumerate(chunk):
-                answer = group.asked[place]
+            for number, question in enumerate(chunk):
+                answer = group.asked[question]
                 yield Reply(
-                    row=group.rows[place], template=group.template.text, relation=group.relation,
-                    prompt=model.decode(list(group.prompts[place])), answer=group.answers[answer],
+                    row=group.rows[question], template=group.template.text, relation=group.relation,
+                    prompt=model.decode(list(group.prompts[question])), answer=group.answers[answer],
                     first_token=bool(first[number]), whole_answer=bool(whole[number]),
                     choice=chosen[number] == answer,
                     said=group.answers[answer] if whole[number] else model.decode(said[number]).strip(),
@@ -205,12 +205,12 @@ def _shared_tokens(prompts: Sequence[tuple[int, ...]]) -> int:
 def _neutral(model: LanguageModel, group: Questions, batch: int) -> list[float]:
     """log2 p of each answer after the neutral prompt."""
     state, logits = model.read(torch.tensor([group.neutral]))
-    found = []
+    bits = []
     for start in range(0, len(group.answer_tokens), batch):
         answers = group.answer_tokens[start : start + batch]
         once = torch.zeros(len(answers), dtype=torch.long)
-        found += [float(score) / math.log(2) for score in _score(model, state, logits[once], answers, once)[2]]
-    return found
+        bits += [float(score) / math.log(2) for score in _score(model, state, logits[once], answers, once)[2]]
+    return bits
 
 
 def _score(
@@ -251,10 +251,10 @@ def _greedy(model: LanguageModel, state: State, logits: torch.Tensor, lengths: S
     said: list[list[int]] = [[int(token)] for token in logits.argmax(-1)]
     alive = list(range(len(said)))
     while True:
-        going = [place for place, number in enumerate(alive) if len(said[number]) < wanted[number]]
+        going = [question for question, number in enumerate(alive) if len(said[number]) < wanted[number]]
         if not going:
             return said
-        alive = [alive[place] for place in going]
+        alive = [alive[question] for question in going]
         state, after = model.extend(state, torch.tensor(going), torch.tensor([[said[number][-1]] for number in alive]))
         for number, token in zip(alive, after[:, -1].argmax(-1), strict=True):
             said[number].append(int(token))

@@ -59,7 +59,7 @@ class Template:
 
 def parse_template(text: str, columns: Sequence[str]) -> Template:
     """A template over these key columns; every problem is named."""
-    found, named = [], []
+    refused, named = [], []
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:
@@ -68,15 +68,15 @@ def parse_template(text: str, columns: Sequence[str]) -> Template:
         if name is None:
             continue
         if form or conversion:
-            found.append(f"{{{name}...}} may hold nothing but the name of a column")
+            refused.append(f"{{{name}...}} may hold nothing but the name of a column")
         elif name not in columns:
-            found.append(f"there is no key column {name!r}{nearest(name, columns)}; columns: {', '.join(columns)}")
+            refused.append(f"there is no key column {name!r}{nearest(name, columns)}; columns: {', '.join(columns)}")
         elif name not in named:
             named.append(name)
-    if not found and not named:
-        found.append(f"it names no column of the key, so that every fact would be asked the same; columns: {columns}")
-    if not found and text != text.rstrip():
-        found.append("it ends in a space; answers are joined with one, so leave it out")
-    if found:
-        raise problems(f"`template` {text!r}", found)
+    if not refused and not named:
+        refused.append(f"it names no column of the key, so that every fact would be asked the same; columns: {columns}")
+    if not refused and text != text.rstrip():
+        refused.append("it ends in a space; answers are joined with one, so leave it out")
+    if refused:
+        raise problems(f"`template` {text!r}", refused)
     return Template(text, tuple(named))

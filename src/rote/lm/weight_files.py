@@ -65,11 +65,11 @@ def weight_files(path: Path, gguf: str | None) -> WeightFiles:
         return _gguf(path, gguf)
     if (path / CONFIG).is_file():
         return WeightFiles(path, None, _checked_safetensors(path))
-    held = sorted(file.name for file in path.glob("*.gguf"))
-    if len(held) == 1:
-        return _gguf(path, held[0])
-    if held:
-        raise InputError(f"{path}: holds {len(held)} GGUF files; name one with `gguf`: {', '.join(held)}")
+    files = sorted(file.name for file in path.glob("*.gguf"))
+    if len(files) == 1:
+        return _gguf(path, files[0])
+    if files:
+        raise InputError(f"{path}: holds {len(files)} GGUF files; name one with `gguf`: {', '.join(files)}")
     raise InputError(f"{path}: no model here, neither {CONFIG} nor a file that ends in .gguf")
 
 

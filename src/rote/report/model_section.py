@@ -101,7 +101,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     except RoteError as error:
         return [Part("Certificate", [Text(f"It could not be verified: {error}")])]
     rows = [
-        [check.name, _plain(check.stated), _plain(check.found), "holds" if check.holds else "DOES NOT HOLD"]
+        [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
         for check in verification.checks
     ]
     outcome = "every statement holds" if verification.holds else "NOT every statement holds"
@@ -110,7 +110,9 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
         "promised associations": folder.certificate.promised,
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
-    table = Table(f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "found", ""], rows)
+    table = Table(
+        f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "made again", ""], rows
+    )
     said = Pairs({name: value for name, value in claims.items() if value is not None})
     return [Part("Certificate", [table, Text("What its making says of itself:"), said])]
 

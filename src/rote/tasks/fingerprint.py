@@ -16,7 +16,7 @@ def canonical_ids(vocabulary: Vocabulary, used: np.ndarray) -> tuple[list[str], 
     order = sorted(used.tolist(), key=vocabulary.tokens.__getitem__)
     ids = np.full(len(vocabulary), -1, dtype=np.int32)
     ids[order] = np.arange(len(order))
-    return [vocabulary.tokens[place] for place in order], ids
+    return [vocabulary.tokens[id] for id in order], ids
 
 
 def digest(kind: str, tokens: Sequence[str], arrays: Sequence[np.ndarray]) -> str:

@@ -63,7 +63,7 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
         keys = _tokenised(key_cells, reading)
     except InputError as error:
         raise problems(table.where, [*flaws, str(error)]) from None
-    known = {token: place for place, token in enumerate(keys.tokens)}
+    known = {token: id for id, token in enumerate(keys.tokens)}
     answers = numbered(table.columns[roles.answer], known)
     rows, notes = np.arange(table.rows), [*table.notes, *note]
     if weights is None and reading.contradictions != "keep":

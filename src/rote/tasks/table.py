@@ -65,7 +65,7 @@ def check_names(where: str, names: Sequence[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1 and name.strip()]
     if twice:
         wrong.append(f"column names must differ, but {_quoted(twice)} occurs more than once; rename one")
-    unnamed = [place for place, name in enumerate(names, 1) if not name.strip()]
+    unnamed = [column for column, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
         wrong.append(
             f"column {', '.join(map(str, unnamed))} of {len(names)} has no name; "

@@ -33,7 +33,7 @@ class Vocabulary:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        return {token: place for place, token in enumerate(self.tokens)}
+        return {token: id for id, token in enumerate(self.tokens)}
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -56,12 +56,12 @@ class Vocabulary:
         return np.array([self.index[token] for token in tokens], dtype=np.int32)
 
     def words(self, ids: np.ndarray | Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.tokens[int(place)] for place in ids)
+        return tuple(self.tokens[int(id)] for id in ids)
 
     def places_in(self, other: Vocabulary, used: np.ndarray) -> np.ndarray:
         """For each own id the id of the same token in `other`; only ids in `used` must be known there."""
         places = np.array([other.index.get(token, -1) for token in self.tokens], dtype=np.int32)
-        unknown = [self.tokens[place] for place in used if places[place] < 0]
+        unknown = [self.tokens[id] for id in used if places[id] < 0]
         if unknown:
             raise InputError(other.unknown_message(sorted(unknown)))
         return places

@@ -128,7 +128,7 @@ class NativeObjective:
             self._handle = None
 
     def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
-        parameters = self._one(flat)
+        parameters = self._of_one_model(flat)
         gradient, out = np.empty_like(parameters), np.empty(3)
         chosen = 0.0 if focus is None else float(focus[0])
         batch, where, kept = _rows(rows)
@@ -177,7 +177,7 @@ class NativeObjective:
         return losses, shares
 
     def predictions(self, flat: np.ndarray) -> np.ndarray:
-        parameters = self._one(flat)
+        parameters = self._of_one_model(flat)
         out = np.empty((1, len(self.problem)), np.int32)
         self._check(self._library.rote_predict(self._handle, parameters.ctypes.data, out.ctypes.data))
         return out
@@ -185,7 +185,7 @@ class NativeObjective:
     def only(self, model: int) -> NativeObjective:
         return self
 
-    def _one(self, flat: np.ndarray) -> np.ndarray:
+    def _of_one_model(self, flat: np.ndarray) -> np.ndarray:
         if flat.shape != (1, self.spec.parameters()):
             raise InputError(
                 f"the native engine holds one model of {self.spec.parameters()} parameters, not {flat.shape}"

@@ -101,11 +101,11 @@ def store(
     groups = _groups(scatter, keys, labels, slots.count, modulus_bits, rng)
     _scattered(builder, scatter, max(keys))
     contents = {
-        f"word{place}": [
-            packed(group.slots[place * slots.each : (place + 1) * slots.each], slots.label_bits, slots.each)
+        f"word{word}": [
+            packed(group.slots[word * slots.each : (word + 1) * slots.each], slots.label_bits, slots.each)
             for group in groups
         ]
-        for place in range(slots.words)
+        for word in range(slots.words)
     }
     select(builder, [group.start for group in groups], {"m": [group.modulus for group in groups], **contents}, lanes)
     _remainder_by_register(builder, scatter.prime.bit_length() - modulus_bits + 1, modulus_bits)

@@ -43,7 +43,7 @@ class Layout:
     def lengths(self) -> list[int]:
         """Bits of each word; the very first entry has no difference."""
         both = self.difference_bits + self.label_bits
-        return [count * both - (self.difference_bits if place == 0 else 0) for place, count in enumerate(self.entries)]
+        return [count * both - (self.difference_bits if word == 0 else 0) for word, count in enumerate(self.entries)]
 
 
 def merged(keys: Sequence[int], labels: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -115,25 +115,25 @@ def store(
     """
     groups = _groups(keys, labels, layout)
     words: dict[str, list[int]] = {"first": [group[0][0] for group in groups]}
-    for place, fields in enumerate(zip(*(_words(group, layout, meaning) for group in groups), strict=True)):
-        words[f"word{place}"] = list(fields)
+    for word, fields in enumerate(zip(*(_words(group, layout, meaning) for group in groups), strict=True)):
+        words[f"word{word}"] = list(fields)
     select(builder, words["first"], words, lanes)
     builder["ahead"] = builder["x"] - builder["first"] + 1
     builder["y"] = 0
     for name in ("x", "first"):
         del builder[name]
     builder.layer()
-    for place, entries in enumerate(layout.entries):
-        remaining = layout.lengths[place]
+    for word, entries in enumerate(layout.entries):
+        remaining = layout.lengths[word]
         for entry in range(entries):
-            first = place == entry == 0
+            first = word == entry == 0
             if not first:
-                _subtract_difference(builder, f"word{place}", remaining, layout.difference_bits)
+                _subtract_difference(builder, f"word{word}", remaining, layout.difference_bits)
                 remaining -= layout.difference_bits
             _gate(builder, meaning)
-            _take_label(builder, f"word{place}", remaining, layout.label_bits, meaning == "interval" and not first)
+            _take_label(builder, f"word{word}", remaining, layout.label_bits, meaning == "interval" and not first)
             remaining -= layout.label_bits
-        del builder[f"word{place}"]
+        del builder[f"word{word}"]
     del builder["ahead"]
     return {
         "groups": len(groups),

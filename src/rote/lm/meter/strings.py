@@ -26,15 +26,15 @@ class StringShape:
     """Tokens after the key; 1 makes look-up facts."""
 
     def __post_init__(self) -> None:
-        found = []
+        refused = []
         if self.vocab < 2:
-            found.append(f"`vocab`: {self.vocab} tokens carry no information; give at least 2")
+            refused.append(f"`vocab`: {self.vocab} tokens carry no information; give at least 2")
         if self.key < 1:
-            found.append(f"`key`: {self.key} key tokens cannot tell strings apart; give at least 1")
+            refused.append(f"`key`: {self.key} key tokens cannot tell strings apart; give at least 1")
         if self.counted < 1:
-            found.append(f"`counted`: {self.counted} tokens after the key leave nothing to memorize; give at least 1")
-        if found:
-            raise problems("strings", found)
+            refused.append(f"`counted`: {self.counted} tokens after the key leave nothing to memorize; give at least 1")
+        if refused:
+            raise problems("strings", refused)
 
     @property
     def length(self) -> int:

@@ -102,12 +102,12 @@ def _one_layer_from_tables(
 ) -> Float[Tensor, "batch dim"]:
     positions = stream_positions(spec, weights, 0)
 
-    def stream_at(place: int, tokens: Tensor) -> Tensor:
+    def stream_at(position: int, tokens: Tensor) -> Tensor:
         embedded = weights["tokens"][tokens]
-        return embedded if positions is None else embedded + positions[place]
+        return embedded if positions is None else embedded + positions[position]
 
-    def read_at(place: int, tokens: Tensor) -> Tensor:
-        return layer_input(spec, weights, 0, stream_at(place, tokens), slice(place, place + 1))
+    def read_at(position: int, tokens: Tensor) -> Tensor:
+        return layer_input(spec, weights, 0, stream_at(position, tokens), slice(position, position + 1))
 
     mixed = tabled_heads_output(layer_heads(weights, 0), contexts, read_at, score_scale(spec), run)
     return stream_at(-1, contexts[:, -1]) + layer_output(spec, weights, 0, mixed)

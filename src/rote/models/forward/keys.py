@@ -27,14 +27,14 @@ def rows_of(
     numbers = contexts.new_zeros(len(contexts))
     known = torch.ones(len(contexts), dtype=torch.bool, device=contexts.device)
     size = 1
-    for place in range(keys.shape[1]):
+    for position in range(keys.shape[1]):
         if size * base >= 2**63:
             distinct, key_numbers = torch.unique(key_numbers, return_inverse=True)
             numbers, present = _search(distinct, numbers)
             known &= present
             size = len(distinct)
-        key_numbers = key_numbers * base + keys[:, place]
-        numbers = numbers * base + contexts[:, place]
+        key_numbers = key_numbers * base + keys[:, position]
+        numbers = numbers * base + contexts[:, position]
         size *= base
     order = None
     steps = key_numbers.diff()

@@ -29,7 +29,7 @@ def table_pays(contexts: Integer[Tensor, "batch context"], run: int = 0) -> bool
     worth = batch * (context // left)
     if worth <= left:
         return False
-    return sum(int(torch.bincount(contexts[:, place]).count_nonzero()) for place in range(run, context)) <= worth
+    return sum(int(torch.bincount(contexts[:, position]).count_nonzero()) for position in range(run, context)) <= worth
 
 
 def tabled_heads_output(
@@ -44,9 +44,9 @@ def tabled_heads_output(
     All contexts hold the same tokens in their first `run` positions.
     """
     batch, context = contexts.shape
-    groups = [RowGroups.of(contexts[:, place]) for place in range(run, context)]
-    tables = [read_at(place, group.distinct) for place, group in enumerate(groups, run)]
-    shared = [read_at(place, contexts[:1, place]) for place in range(run)]
+    groups = [RowGroups.of(contexts[:, position]) for position in range(run, context)]
+    tables = [read_at(position, group.distinct) for position, group in enumerate(groups, run)]
+    shared = [read_at(position, contexts[:1, position]) for position in range(run)]
     x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
     last = groups[-1]
     laid_out = last.lay_out(x)
@@ -60,9 +60,9 @@ def tabled_heads_output(
             score, mixture = _run_as_one(torch.cat(shared), asked, value, output)
             scores = torch.cat([scores, score.index_select(0, last.of_row)[:, None]], 1)
         attention = scores.softmax(1)
-        for place, group in enumerate(groups):
-            weights = group.lay_out(attention[:, place : place + 1])
-            mixed += group.multiply(weights, _folded(tables[place], value, output))[:, 0]
+        for position, group in enumerate(groups):
+            weights = group.lay_out(attention[:, position : position + 1])
+            mixed += group.multiply(weights, _folded(tables[position], value, output))[:, 0]
         if mixture is not None:
             mixed += last.multiply(last.lay_out(attention[:, -1:]), mixture)[:, 0]
     return mixed

@@ -29,7 +29,7 @@ def first_line_is_a_fact(first: Sequence[str], below: Sequence[Sequence[str]]) -
         return False
     if len(first) > 1 and first[-1].strip() and any(row[-1].strip() == first[-1].strip() for row in below):
         return True
-    return any(_alike(cell.strip(), [row[place].strip() for row in below]) for place, cell in enumerate(first))
+    return any(_alike(cell.strip(), [row[column].strip() for row in below]) for column, cell in enumerate(first))
 
 
 def _alike(cell: str, others: list[str]) -> bool:

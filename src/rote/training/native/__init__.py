@@ -11,5 +11,7 @@ from pathlib import Path
 def library_path() -> Path | None:
     """The built library, or nothing where the package was installed without a compiler."""
     here = Path(__file__).parent
-    found = sorted(path for pattern in ("engine*.so", "engine*.dylib", "engine*.pyd") for path in here.glob(pattern))
-    return found[0] if found else None
+    libraries = sorted(
+        path for pattern in ("engine*.so", "engine*.dylib", "engine*.pyd") for path in here.glob(pattern)
+    )
+    return libraries[0] if libraries else None
