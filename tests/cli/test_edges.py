@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from rote.cli import main
+from rote.experiments.kept_seeds import KeptSeeds
 from rote.folders import folder
 
 TABLE = "relation,country,answer\n" + "".join(
@@ -135,3 +136,21 @@ def test_interrupting_a_command_that_writes_says_what_is_on_disk(rote, files, mo
     assert outcome.code == 130
     assert "written whole or not at all" in outcome.err
     assert not (files / "model").exists()
+
+
+def test_interrupting_training_keeps_the_models_that_ended_and_the_same_command_goes_on(rote, files, monkeypatch):
+    words = ["train", "facts.csv", "-o", "model", "--dim", "4", "--heads", "2", "--seeds", "3", "--steps", "30"]
+    write = KeptSeeds.write
+
+    def interrupt(self, trained):
+        write(self, trained)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptSeeds, "write", interrupt)
+        outcome = rote(*words, "--workers", "1")
+    assert outcome.code == 130
+    assert "1 of 3 models ended and are kept in model.seeds, the same command goes on" in outcome.err
+    assert not (files / "model").exists()
+    assert len(rote(*words, "--json").json["models"]) == 3
+    assert not (files / "model.seeds").exists()

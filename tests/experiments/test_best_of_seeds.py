@@ -6,6 +6,7 @@ import torch
 import rote
 from rote.errors import CheckFailed, InputError
 from rote.experiments.best_of_seeds import train_best, trainable_spec
+from rote.experiments.kept_seeds import KeptSeeds
 from rote.folders import read_folder, verify
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks.generators import random_associations, random_vectors
@@ -62,3 +63,39 @@ def test_specifications_follow_the_task():
         trainable_spec(TASK, dim=4, heads=1, head_dim=2, width=6, variant="shared")
     with pytest.raises(InputError, match="vectors"):
         trainable_spec(random_vectors(3, 2, 4, seed=0), dim=4, heads=1)
+
+
+def test_seeds_that_ended_are_taken_up_again_and_go_when_the_best_is_saved(tmp_path, monkeypatch):
+    spec, keep = trainable_spec(TASK, dim=4, heads=2), tmp_path / "model.seeds"
+    whole = train_best(TASK, spec, 3, steps=40, workers=1)
+
+    def interrupted(self, trained):
+        write(self, trained)
+        if len(list(keep.iterdir())) == 2:
+            raise KeyboardInterrupt
+
+    write = KeptSeeds.write
+    monkeypatch.setattr(KeptSeeds, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_best(TASK, spec, 3, steps=40, workers=1, keep=keep)
+    ended = {path.name for path in keep.iterdir()}
+    assert len(ended) == 2
+    trained_again = []
+    monkeypatch.setattr(KeptSeeds, "write", lambda self, trained: trained_again.append(trained.seed))
+    resumed = train_best(TASK, spec, 3, steps=40, workers=1, keep=keep)
+    assert {f"seed-{seed}" for seed in trained_again} == {"seed-0", "seed-1", "seed-2"} - ended
+    assert resumed.certificate.weights_fingerprint == whole.certificate.weights_fingerprint
+    for model, other in zip(resumed.models, whole.models, strict=True):
+        assert (model.seed, model.accuracy, model.loss) == (other.seed, other.accuracy, other.loss)
+        assert (model.curve == other.curve).all()
+    resumed.save(tmp_path / "model")
+    assert not keep.exists()
+
+
+def test_seeds_of_another_training_are_refused(tmp_path):
+    spec, keep = trainable_spec(TASK, dim=4, heads=2), tmp_path / "model.seeds"
+    train_best(TASK, spec, 1, steps=20, keep=keep)
+    with pytest.raises(InputError, match="seeds of another training"):
+        train_best(TASK, spec, 2, steps=30, keep=keep)
+    with pytest.raises(InputError, match="seeds of another training"):
+        train_best(random_associations(9, 2, seed=4), spec, 2, steps=20, keep=keep)

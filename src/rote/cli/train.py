@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.options import Facts, ReadingOptions, bars, read_facts
-from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
+from rote.cli.output import AsJson, complain, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rote.experiments.best_of_seeds import BestOfSeeds
@@ -38,7 +38,7 @@ def train(
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Find weights by optimisation: several seeds at once, the one that recalls most is saved with a certificate.
 
     Example: `rote train countries -o model --dim 16 --heads 8`
@@ -97,22 +97,36 @@ def train(
             facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol,
             changes=changes, force=force, as_json=as_json,
         )  # fmt: skip
-        return
+        return 0
     task = require_tokens(table, "training takes associations or distributions over tokens")
 
     from rote.experiments.best_of_seeds import train_best, trainable_spec
+    from rote.experiments.kept_seeds import KeptSeeds
 
     spec = trainable_spec(
         task, dim=dim, heads=heads, head_dim=head_dim, layers=layers, width=width, variant=variant
     )  # fmt: skip
-    trained = train_best(
-        task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=bars(), **changes
-    )  # fmt: skip
+    keep = KeptSeeds.beside(output)
+    try:
+        trained = train_best(
+            task, spec, seeds, protocol, workers=workers, engine=engine, device=device, keep=keep, progress=bars(),
+            **changes,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        return complain(_kept(keep, seeds), 130)
     trained.save(output, overwrite=force)
     if as_json:
         print_json({"folder": str(output), **trained.summary()})
     else:
         _show(facts, output, trained)
+    return 0
+
+
+def _kept(keep: Path, seeds: int) -> str:
+    ended = sum(1 for path in keep.glob("seed-*")) if keep.exists() else 0
+    if not ended:
+        return "interrupted before a model ended; nothing was written"
+    return f"interrupted; {ended} of {seeds} models ended and are kept in {keep}, the same command goes on"
 
 
 def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
+from rote.experiments.kept_seeds import KeptSeeds
 from rote.experiments.promise import theorem1_promise
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
@@ -21,7 +22,7 @@ from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin
 from rote.training.protocol import Protocol
 from rote.training.result import Trained
-from rote.training.train import train
+from rote.training.train import protocol_of, scores_scaled, train
 from rote.training.trials import EngineName
 
 
@@ -43,6 +44,8 @@ class BestOfSeeds:
     origin: Origin
     seconds: float
     """Time that training took."""
+    kept: KeptSeeds | None = field(default=None, repr=False)
+    """Where ended seeds were kept meanwhile."""
 
     @property
     def diverged(self) -> int:
@@ -64,10 +67,13 @@ class BestOfSeeds:
         }
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Write the best model as a model folder, with its certificate."""
-        return write_folder(
+        """Write the best model as a model folder, with its certificate; seeds kept meanwhile are removed."""
+        path = write_folder(
             Path(folder), self.best.model, self.origin, self.provenance, self.certificate, overwrite=overwrite
         )
+        if self.kept is not None:
+            self.kept.remove()
+        return path
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
@@ -102,11 +108,15 @@ def train_best(
     workers: int | None = None,
     engine: EngineName = "auto",
     device: str = "cpu",
+    keep: str | Path | None = None,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> BestOfSeeds:
     """Train as `rote.train` does, choose the model that recalls most (of equals the one with the smaller loss, then the
     smaller seed), run it on every fact and certify what it recalls.
+
+    With `keep`, a folder, each seed is written there as it ends and taken up from there when the call is made again;
+    saving the best model removes it.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -114,22 +124,34 @@ def train_best(
     >>> best.certificate.recalled == max(round(9 * trained.accuracy) for trained in best.models)
     True
     """
-    task = facts(task)
+    task = require_tokens(facts(task), "training takes associations or distributions over tokens")
+    if seeds < 1:
+        raise InputError(f"`seeds={seeds}`: asks for no model")
+    spec, protocol = scores_scaled(spec), protocol_of(protocol, spec, task, **changes)
+    kept = None if keep is None else KeptSeeds(Path(keep), task, spec, protocol, engine, device)
+    ended = {} if kept is None else kept.read(list(range(seeds)))
+    missing = [seed for seed in range(seeds) if seed not in ended]
     began = time.perf_counter()
-    models = train(
-        task, spec, seeds, protocol, workers=workers, engine=engine, device=device, progress=progress, **changes
-    )
+    if missing:
+        trained = train(
+            task, spec, missing, protocol, workers=workers, engine=engine, device=device,
+            on_end=None if kept is None else kept.write, progress=progress,
+        )  # fmt: skip
+        ended |= {model.seed: model for model in trained}
+    models = [ended[seed] for seed in range(seeds)]
     seconds = time.perf_counter() - began
-    ended = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]
-    if not ended:
+    order = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]
+    if not order:
+        if kept is not None:
+            kept.remove()
         steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)
         raise CheckFailed(
             f"training diverged in every seed ({steps}); nothing was written. "
             f"Lower the learning rate (`peak`, now {models[0].protocol.peak:g}), or add `steps`"
         )
-    best = max(ended, key=lambda order: order[:3])[-1]
+    best = max(order, key=lambda ranked: ranked[:3])[-1]
     certificate = examine(best.model, task, progress=progress).certificate
-    return BestOfSeeds(tuple(models), best, certificate, task.origin, seconds)
+    return BestOfSeeds(tuple(models), best, certificate, task.origin, seconds, kept)
 
 
 def trainable_spec(

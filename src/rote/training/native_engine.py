@@ -148,7 +148,7 @@ class NativeObjective:
         settings: AdamSettings,
         focus: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        moved = [self._one(part) for part in (state.flat, state.first, state.second)]
+        moved = [self._of_one_model(part) for part in (state.flat, state.first, state.second)]
         rates = np.ascontiguousarray(rates, np.float32)
         focus = np.zeros_like(rates) if focus is None else np.ascontiguousarray(focus[0], np.float32)
         losses = np.full((1, len(rates)), np.nan, np.float32)

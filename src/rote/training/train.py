@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -12,7 +12,7 @@ from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tables import Records
-from rote.tasks import require_tokens
+from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.training.initial import Trainable, trainable
 from rote.training.protocol import Protocol, protocol_named
@@ -32,6 +32,7 @@ def train(
     engine: EngineName = "auto",
     device: str = "cpu",
     memory: int | None = None,
+    on_end: Callable[[Trained], object] | None = None,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Records[Trained]:
@@ -40,7 +41,7 @@ def train(
     `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
     `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. Scores are scaled
     unless the specification says otherwise (`scores_scaled`). The same seed gives the same result whatever the number
-    of workers.
+    of workers. `on_end` is told of each model as soon as it ends.
 
     >>> import rote
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -53,15 +54,23 @@ def train(
         raise InputError(f"`seeds={seeds}`: asks for no model")
     task = require_tokens(facts(task), "training takes associations or distributions over tokens")
     spec = scores_scaled(spec) if start is None else trainable(spec)
-    if isinstance(protocol, str):
-        protocol = protocol_named(protocol, spec, task.facts, **changes)
-    else:
-        protocol = protocol.changed(**changes)
+    protocol = protocol_of(protocol, spec, task, **changes)
     trials = [Trial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]
     ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
-    results = {trial.key: trained for trial, trained in ended}
+    results = {}
+    for trial, trained in ended:
+        results[trial.key] = trained
+        if on_end is not None:
+            on_end(trained)
     shown = ("seed", "recall", "loss", "diverged_at", "parameters", "processor_seconds")
     return Records((results[number] for number in range(len(chosen))), shown)
+
+
+def protocol_of(protocol: str | Protocol, spec: Spec, task: TokenTask, **changes: Any) -> Protocol:
+    """A protocol by its name, or as given, with these fields changed."""
+    if isinstance(protocol, str):
+        return protocol_named(protocol, spec, task.facts, **changes)
+    return protocol.changed(**changes)
 
 
 def scores_scaled(spec: Spec) -> Trainable:
