@@ -44,6 +44,11 @@ def lookup(vocab: int, context: int, facts: int, seed: int) -> AssociationTask:
     return AssociationTask(contexts, rng.integers(0, vocab, facts), Vocabulary.numbered(vocab))
 
 
+def fewest(facts: int, dim: int, head_dim: int) -> dict[str, int]:
+    """Sizes without slack: left open, the arrowhead would take a few heads more."""
+    return {"dim": dim, "head_dim": head_dim, "heads": -(-(facts - dim) // head_dim)}
+
+
 def timed_build(task: AssociationTask, method: str, **sizes: Any) -> dict[str, Any]:
     """Seconds of the whole of `rote.build`, its check of every fact included."""
     start = time.perf_counter()
@@ -58,7 +63,9 @@ def timed_build(task: AssociationTask, method: str, **sizes: Any) -> dict[str, A
         "stored": certificate.recalled,
         "missed": certificate.missed,
         "promised": certificate.promised,
+        "heads": built.model.spec.to_config().get("heads"),
         "min_margin": certificate.min_margin,
+        "margin_rounding": certificate.margin_rounding,
         **{name: value for name, value in certificate.measured.items() if name != "seconds"},
         "phases": certificate.measured["seconds"],
     }
@@ -68,7 +75,7 @@ def seeds(count: int) -> list[dict[str, Any]]:
     rows = []
     for vocab, context, dim, head_dim, facts, method in SETTINGS:
         runs = [
-            timed_build(lookup(vocab, context, facts, seed), method, dim=dim, head_dim=head_dim, seed=seed)
+            timed_build(lookup(vocab, context, facts, seed), method, seed=seed, **fewest(facts, dim, head_dim))
             for seed in range(count)
         ]
         held = [run for run in runs if "failed" not in run]
@@ -84,6 +91,7 @@ def seeds(count: int) -> list[dict[str, Any]]:
                 "redraws": sum(run["redraws"] for run in held),
                 "worst condition": max((run["condition"] for run in held), default=math.inf),
                 "least margin": min((run["min_margin"] for run in held), default=-math.inf),
+                "rounding": max((run["margin_rounding"] for run in held), default=math.inf),
                 "median s": float(np.median([run["seconds"] for run in runs])),
             }
         )
@@ -107,7 +115,7 @@ def interleaved(rounds: int, facts: int = 9984, dim: int = 32) -> list[dict[str,
         for solve in ("dense", "arrowhead"):
             lu = lu_seconds(facts)
             run = timed_build(
-                lookup(150, 2, facts, seed), "dana2025.theorem1", dim=dim, head_dim=dim, seed=seed, solve=solve
+                lookup(150, 2, facts, seed), "dana2025.theorem1", seed=seed, solve=solve, **fewest(facts, dim, dim)
             )
             rows.append(
                 {
@@ -142,7 +150,7 @@ def growth(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
 def one(facts: int) -> dict[str, Any]:
     vocab = max(200, math.isqrt(facts) * 2)
     begun = time.process_time()
-    run = timed_build(lookup(vocab, 2, facts, 0), "dana2025.theorem1", dim=32, head_dim=16, solve="arrowhead")
+    run = timed_build(lookup(vocab, 2, facts, 0), "dana2025.theorem1", solve="arrowhead", **fewest(facts, 32, 16))
     return {
         "facts": facts,
         "vocab": vocab,
@@ -171,7 +179,9 @@ def named() -> list[dict[str, Any]]:
                 "largest block": run.get("largest_block"),
                 "border": run.get("border"),
                 "condition": run.get("condition"),
+                "heads": run.get("heads"),
                 "least margin": run.get("min_margin"),
+                "rounding": run.get("margin_rounding"),
                 "build s": run["seconds"],
                 "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
             }

@@ -77,7 +77,15 @@ def test_a_weight_that_is_not_a_number_fails_its_facts(folder, task):
 
 @pytest.mark.parametrize(
     ("field", "lie"),
-    [("facts", 1000), ("recalled", 143), ("min_margin", 5.0), ("dtype", "float64"), ("parameters", 1), ("bits", 1e6)],
+    [
+        ("facts", 1000),
+        ("recalled", 143),
+        ("min_margin", 5.0),
+        ("dtype", "float64"),
+        ("parameters", 1),
+        ("bits", 1e6),
+        ("margin_rounding", 0.7),
+    ],
 )
 def test_a_certificate_that_lies_is_caught(folder, task, field, lie):
     path = folder / "certificate.json"

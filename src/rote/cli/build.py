@@ -101,6 +101,7 @@ def build(
         "bytes": size,
         "bits_per_parameter": certificate.bits_per_parameter,
         "min_margin": certificate.min_margin,
+        "margin_rounding": certificate.margin_rounding,
         "divergence": certificate.divergence,
         "largest_error": certificate.largest_error,
         "meets": certificate.meets,
@@ -122,7 +123,7 @@ def build(
             "bytes": size,
             **{
                 name.replace("_", " "): summary[name]
-                for name in ("bits_per_parameter", "min_margin", "divergence", "largest_error")
+                for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
                 if summary[name] is not None
             },
             "promise": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",

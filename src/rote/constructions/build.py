@@ -137,7 +137,9 @@ def _by(
             Request(task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress)
         )
     meets = draft.meets or construction.meets
-    certificate = examine(draft.model, task, meets, draft.promised, draft.measured, progress).certificate
+    examination = draft.examination or examine(draft.model, task, progress=progress)
+    claims = {"meets": meets, "promised": draft.promised, "measured": draft.measured}
+    certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
         raise CheckFailed(

@@ -24,9 +24,11 @@ from rote.theory import RESULTS
 from rote.theory.papers import PAPERS
 
 if TYPE_CHECKING:
+    from rote.measure.certificate import Examination
     from rote.models.model import Model
 else:
-    # Importing it would import torch; checkers of types resolve the name when they need it.
+    # Importing them would import torch; checkers of types resolve the names when they need them.
+    Examination = ForwardRef("rote.measure.certificate.Examination")
     Model = ForwardRef("rote.models.model.Model")
 
 
@@ -85,7 +87,9 @@ class Draft:
     meets: str | None = None
     """Id of the result that promises this, where it is another than the construction's own."""
     abandoned: tuple[Abandoned, ...] = ()
-    """Smaller models that were tried first and missed facts."""
+    """Smaller models that were tried first, and why they were left."""
+    examination: Examination | None = None
+    """What running the model on every fact of the request showed, where the construction has done so to judge it."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from rote.tasks.facts import Facts, facts
 
 TOLERANCE = 1e-3
 """Relative difference allowed in real numbers: another machine may sum in another order. Counts must agree exactly."""
+
+ROUNDING_ROOM = 4
+"""How many times as large or small as stated the rounding of margins may be: it is the largest of many errors."""
 
 CLAIMS = ("meets", "promised", "measured")
 """What a certificate says of its making, which tensors and facts alone cannot show."""
@@ -77,9 +81,7 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
     findings = _examine_known(folder, task, progress)
     stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
     checks = [
-        Check(name, stated[name], remade[name], same(stated[name], remade[name]))
-        for name in remade
-        if name not in CLAIMS
+        Check(name, stated[name], remade[name], _agrees(name, stated, remade)) for name in remade if name not in CLAIMS
     ]
     formula = folder.model.spec.parameters()
     checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
@@ -117,6 +119,22 @@ def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examinatio
         }
     )
     return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))
+
+
+def _agrees(name: str, stated: dict[str, Any], remade: dict[str, Any]) -> bool:
+    """Whether a statement is found again, with room where rounding itself is measured.
+
+    Another order of summing rounds otherwise: a margin may move by its rounding, and the rounding severalfold.
+    """
+    before, now = stated[name], remade[name]
+    rounding = stated["margin_rounding"], remade["margin_rounding"]
+    if not isinstance(before, float) or not isinstance(now, float) or not all(isinstance(x, float) for x in rounding):
+        return same(before, now)
+    if name == "margin_rounding":
+        return max(before, now) <= max(TOLERANCE, ROUNDING_ROOM * min(before, now))
+    if name == "min_margin":
+        return same(before, now) or abs(before - now) <= remade["margin_rounding"] * abs(now)
+    return same(before, now)
 
 
 def same(stated: object, remade: object) -> bool:

@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from rote.measure.fingerprint import weights_fingerprint
-from rote.measure.measures import measures
+from rote.measure.measures import Measures, measures
+from rote.measure.rounding import margin_rounding
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tables import html_pairs, number
@@ -42,6 +43,9 @@ class Certificate(BaseModel):
     """Facts any model could recall: fewer than `facts` when keys contradict each other."""
     min_margin: float | None = None
     """Smallest margin between an answer's logit and the next best (association tasks and labels)."""
+    margin_rounding: float | None = None
+    """Largest change of a recalled fact's margin between this dtype and float64, as a share of the smallest margin of
+    a fact that is recalled (association tasks and labels)."""
     bits: float | None = None
     divergence: float | None = None
     """Expected KL divergence in nats (distribution tasks)."""
@@ -62,7 +66,15 @@ class Certificate(BaseModel):
 
     def shown(self) -> dict[str, Any]:
         """What is said of a model at a glance."""
-        numbers = ("min_margin", "bits_per_parameter", "divergence", "largest_error", "meets", "promised")
+        numbers = (
+            "min_margin",
+            "margin_rounding",
+            "bits_per_parameter",
+            "divergence",
+            "largest_error",
+            "meets",
+            "promised",
+        )
         stated = {name.replace("_", " "): getattr(self, name) for name in numbers}
         return {
             "recalled": f"{self.recalled:,} of {self.facts:,} facts",
@@ -112,6 +124,7 @@ def examine(
         recalled=seen.recalled,
         recallable=task.facts if seen.recall is None else seen.recall.recallable,
         min_margin=None if seen.recall is None else seen.recall.min_margin,
+        margin_rounding=_rounding(model, task, seen, progress),
         bits=None if seen.recall is None else seen.recall.bits,
         divergence=None if seen.divergence is None else seen.divergence.expected,
         largest_error=seen.largest_error,
@@ -120,3 +133,10 @@ def examine(
         measured=measured or {},
     )
     return Examination(certificate, seen.missed)
+
+
+def _rounding(model: Model, task: Task, seen: Measures, progress: Progress) -> float | None:
+    """Distributions may have equally likely tokens, and real targets have no margin: there is nothing to compare."""
+    if seen.recall is None or seen.divergence is not None:
+        return None
+    return margin_rounding(model, task, seen.recall, progress)

@@ -48,6 +48,8 @@ class Recall:
     """Rows that are not recalled."""
     said: np.ndarray = field(repr=False)
     """For each of them the token that the model says instead; the answer itself where it ties with another."""
+    margins: np.ndarray = field(repr=False)
+    """Every fact's margin; minus infinity where it is not a number."""
 
     @property
     def recall(self) -> float:
@@ -97,25 +99,26 @@ def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
     """
     task = for_model(facts(task), model)
     answers = task.answers_to_recall()
-    missed, said, smallest, choices = [], [], float("inf"), 0
+    missed, said, seen, choices = [], [], [], 0
     for rows, logits in stream_logits(model, task, progress):
         margin = margins(logits, torch.from_numpy(answers[rows]).long())
         # A margin that is not a number is a miss, hence the negated comparison.
         wrong = np.flatnonzero(~(margin > 0).numpy())
         missed.append(wrong + rows.start)
         said.append(logits[wrong].argmax(1).numpy())
-        smallest = min(smallest, float(margin.masked_fill(margin.isnan(), -float("inf")).min()))
+        seen.append(margin.masked_fill(margin.isnan(), -float("inf")).numpy())
         choices = logits.shape[1]
-    rows_missed = np.concatenate(missed)
+    rows_missed, every_margin = np.concatenate(missed), np.concatenate(seen)
     return Recall(
         facts=task.facts,
         recalled=task.facts - len(rows_missed),
         ceiling=task.recall_ceiling,
-        min_margin=smallest,
+        min_margin=float(every_margin.min()),
         parameters=model.parameters,
         bits=_bits(task, rows_missed, choices),
         missed=rows_missed,
         said=np.concatenate(said),
+        margins=every_margin,
     )
 
 

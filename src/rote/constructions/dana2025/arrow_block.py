@@ -79,13 +79,14 @@ def draw_block(
     width: int,
     spec: AttentionOnly,
     generator: torch.Generator,
+    filled: float,
 ) -> Block:
-    """Heads for one group, one less than fits: a taller block is better conditioned, and a larger border is cheap.
+    """Heads for one group, for this share of its facts: a taller block is better conditioned, and a border is cheap.
 
     Drawn until the pivot rows are well conditioned; the best draw is kept. A group too small for a head, or whose
     contexts differ too little, is left to the border whole.
     """
-    count = len(rows) // width - 1
+    count = min(len(rows) // width - 1, int(filled * len(rows)) // width)
     empty = Block(rows, None, np.empty((0, 0)), np.empty((len(rows), 0)), float("inf"))
     if count < 1 or differences.rank(rows) < width:
         return empty

@@ -1,4 +1,5 @@
-"""More heads where no draw of the fewest stores every fact: a model with room to spare is better conditioned."""
+"""More heads where no draw stores every fact, or rounding moves margins too far: a model with room to spare is better
+conditioned."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from dataclasses import replace
 from rote.constructions.construction import Abandoned, Draft, Request
 from rote.constructions.dana2025.solution import TooFewHeads
 from rote.constructions.dana2025.theorem1 import Theorem1Options
-from rote.constructions.dana2025.zero_slack import NoDrawStores, store
+from rote.constructions.dana2025.zero_slack import NoDrawStores, rounding, store, too_rounded
+from rote.measure.rounding import MOST_ROUNDING
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
@@ -19,22 +21,31 @@ SHARES = (0.05, 0.15, 0.3)
 def store_growing(
     task: AssociationTask, spec: AttentionOnly, request: Request[AssociationTask, Theorem1Options], solve: str
 ) -> Draft:
-    """Store the facts at this specification; where that fails and the number of heads was left open, with more."""
+    """Store the facts at this specification; where that fails, or rounding moves margins too far, and the number of
+    heads was left open, with more."""
     shares = iter(SHARES[: request.options.growths] if request.heads is None else ())
     fewest = heads = spec.heads
     abandoned: list[Abandoned] = []
+    best: Draft | None = None
     while True:
         grown = spec.model_copy(update={"heads": heads})
         try:
-            return replace(store(task, grown, request, solve), abandoned=tuple(abandoned))
+            draft = replace(store(task, grown, request, solve), abandoned=tuple(abandoned))
+            best = draft if best is None else min(best, draft, key=rounding)
+            share = next(shares, None) if too_rounded(draft) else None
+            if share is None:
+                return best
+            reason = f"rounding moves a margin by {rounding(draft):.2g} of the smallest, more than {MOST_ROUNDING:g}"
         except TooFewHeads as error:
             if request.heads is not None:
                 raise
             # These contexts' features have a smaller rank than the sizes of the task alone let expect.
-            fewest, heads, reason = error.heads, error.heads, str(error)
+            fewest, share, reason = error.heads, 0.0, str(error)
         except NoDrawStores as error:
-            share = max(shares, default=None) if error.singular else next(shares, None)
-            if share is None:
+            share, reason = max(shares, default=None) if error.singular else next(shares, None), str(error)
+            if share is None and best is None:
                 raise
-            heads, reason = fewest + max(1, round(share * fewest)), str(error)
+            if share is None:
+                return best
+        heads = fewest + (max(1, round(share * fewest)) if share else 0)
         abandoned.append(Abandoned(in_words(grown), reason))
