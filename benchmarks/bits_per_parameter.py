@@ -21,7 +21,8 @@ from torch import Tensor
 
 from rote.constructions.build import build
 from rote.experiments.densest import ShapeResult, bits_record, densest
-from rote.experiments.runner import RandomTables, RunPlan, run
+from rote.experiments.run_plan import RandomTables, RunPlan
+from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure

@@ -67,6 +67,25 @@ def test_bad_facts_are_refused_before_tensors_are_loaded(files, words):
     assert sorted(files.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["papers"],
+        ["papers", "mahdavi2024"],
+        ["papers", "mahdavi2024.heads"],
+        ["methods"],
+        ["bound", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "5"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_only_read_or_computed_by_formula_loads_no_tensors(tmp_path, words):
+    command = [sys.executable, "-c", SCRIPT, json.dumps([*words, "--json"])]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    code, modules = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0
+    assert "torch" not in modules
+
+
 def test_the_reason_names_flags_of_the_command(rote, files):
     assert "keep them with --contradictions keep" in rote("build", "broken.csv", "-o", "new").err
     assert rote("build", "facts.csv", "-o", "model").code == 0

@@ -6,7 +6,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledger import Ledger, TrialKey
-from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import paper

@@ -8,7 +8,7 @@ import torch
 
 from rote.cli import main
 from rote.errors import InputError
-from rote.experiments import vector_trial
+from rote.experiments import vector_training
 from rote.experiments.ledger import Ledger
 from rote.experiments.vector_cost import vector_cost
 from rote.experiments.vector_narrowing import narrowed
@@ -25,8 +25,8 @@ from rote.papers.vector_figures import CapacityFigure, Quick, SaturationFigure, 
 from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
 from rote.report.vector_figure import vector_figure
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention import train_vectors
 from rote.training.query_attention.initial import initial_vector_weights
+from rote.training.query_attention.train import train_vectors
 
 SMALL = CapacityFigure(
     "mahdavi2024.small",
@@ -56,7 +56,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
     assert values(whole) == values(beside)
     assert whole.findings.missing == 0
     started = []
-    train = vector_trial.train_vectors
+    train = vector_training.train_vectors
 
     def killed(*arguments):
         started.append(1)
@@ -64,7 +64,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return train(*arguments)
 
-    monkeypatch.setattr(vector_trial, "train_vectors", killed)
+    monkeypatch.setattr(vector_training, "train_vectors", killed)
     with pytest.raises(KeyboardInterrupt):
         reproduce_vectors(plan, tmp_path / "cut", workers=1)
     assert len(Ledger.read(tmp_path / "cut")[1]) == 4
@@ -72,7 +72,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
     assert values(resumed) == values(whole)
     trials = len(Ledger.read(tmp_path / "one")[1])
     assert len(started) == 1 + trials
-    monkeypatch.setattr(vector_trial, "train_vectors", None)  # nothing is trained twice
+    monkeypatch.setattr(vector_training, "train_vectors", None)  # nothing is trained twice
     assert values(reproduce_vectors(plan, tmp_path / "cut", workers=1)) == values(whole)
 
 

@@ -27,7 +27,8 @@ import numpy as np
 from rote.arguments import typed
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
-from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
@@ -191,8 +192,8 @@ def densest(
             for shape in shapes
         }
         trials = [trial for of_shape in planned.values() for trial in of_shape]
-        plan = RunPlan(IDENTITY, trials, tables, bits_record)
-        ended = run(plan, folder, workers=workers, engine=engine, progress=progress)
+        plan = RunPlan(IDENTITY, trials, tables, bits_record, engine=engine)
+        ended = run(plan, folder, workers=workers, progress=progress)
         trained += ended.trained
         results = [
             _shape_result(shape, steps, [ended.rows[trial.key].result for trial in planned[shape]]) for shape in shapes

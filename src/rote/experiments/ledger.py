@@ -116,11 +116,12 @@ class Ledger:
         """Trials that have ended."""
         return {TrialKey(cell, seed) for cell, seed in self._connection.execute("SELECT cell, seed FROM trials")}
 
-    def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> None:
-        """Commit a trial that ended. A trial is recorded once."""
+    def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> TrialRow:
+        """Commit a trial that ended and give its row, as it will be read. A trial is recorded once."""
         ended = datetime.now(UTC).isoformat(timespec="seconds")
         values = (_canonical(cell), seed, json.dumps(result), seconds, ended)
         self._connection.execute("INSERT INTO trials VALUES (?, ?, ?, ?, ?)", values)
+        return _row(*values)
 
     def rows(self) -> list[TrialRow]:
         """Every trial, ordered by cell and seed, whatever order they ended in."""
@@ -129,10 +130,11 @@ class Ledger:
 
 def _rows(connection: sqlite3.Connection) -> list[TrialRow]:
     columns = connection.execute("SELECT cell, seed, result, seconds, ended FROM trials ORDER BY cell, seed")
-    return [
-        TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
-        for cell, seed, result, seconds, ended in columns
-    ]
+    return [_row(*values) for values in columns]
+
+
+def _row(cell: str, seed: int, result: str, seconds: float, ended: str) -> TrialRow:
+    return TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
 
 
 def _claim(connection: sqlite3.Connection, folder: Path, identity: dict[str, Any], about: dict[str, Any]) -> None:

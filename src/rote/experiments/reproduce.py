@@ -15,7 +15,8 @@ from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.files import write_curves
 from rote.experiments.findings import FigureFindings, findings_of
 from rote.experiments.ledger import Ledger
-from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.runner import run
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.training.result import Trained
@@ -71,8 +72,8 @@ def reproduce(
         plan = FigurePlan.of(plan)
     folder = plan.default_folder if folder is None else Path(folder)
     began = time.perf_counter()
-    trials = RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded)
-    ended = run(trials, folder, workers=workers, engine=engine, progress=progress)
+    trials = RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
+    ended = run(trials, folder, workers=workers, progress=progress)
     # Figures of one experiment share a run: the curves are those of all its trials.
     write_curves(folder / "curves.parquet", Ledger.read(folder)[1])
     return Reproduction(

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from rote.errors import InputError
 from rote.experiments.grid import Grid
 from rote.experiments.ledger import TrialRow
-from rote.experiments.runner import RandomTables, RunPlan, run, training_record
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.runner import run
 from rote.experiments.sweeps import SweepLaw, sweep_laws
 from rote.experiments.trial import PlannedTrial
 from rote.progress import SILENT, Progress
@@ -108,8 +109,8 @@ def run_sweep(
         for name in grid.protocol
         for seed in range(seeds)
     ]
-    plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded)
-    ended = run(plan, folder, workers=workers, engine=engine, progress=progress)
+    plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded, engine=engine)
+    ended = run(plan, folder, workers=workers, progress=progress)
     return SweepRun(grid, tuple(ended.rows.values()), ended.trained, None if folder is None else Path(folder))
 
 

@@ -14,7 +14,9 @@ from rote.models.query_attention import QueryAttention
 from rote.progress import SILENT, Progress
 from rote.tasks import VectorTask
 from rote.tasks.origin import Origin
-from rote.training.query_attention import VectorProtocol, VectorTrained, train_vectors
+from rote.training.query_attention.protocol import VectorProtocol
+from rote.training.query_attention.result import VectorTrained
+from rote.training.query_attention.train import train_vectors
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,19 @@ Each try draws its examples anew from the seed. What is returned was memorized; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rote.experiments.ledger import TrialKey
-from rote.experiments.vector_runs import Results
-from rote.experiments.vector_search import Bracket, bisect, rung_of, size
-from rote.experiments.vector_trial import VectorTrial, memorized
+from rote.experiments.vector_guess import expected_capacity, rungs_above
+from rote.experiments.vector_search import Bracket, rung_of, search, size
+from rote.experiments.vector_trial import Results, VectorTrial
 from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
-FREE_PER_TARGET = 0.7
-"""Targets that training fits for each free number of the score tables, about: where a search starts."""
-FREE_PER_LABEL = 0.2
-"""Labels among a hundred, likewise."""
+ALL_BELOW_MOST = 6
+"""Rungs below the capacity at accuracy .99 where the search for all labels starts."""
 
 
 @dataclass(frozen=True)
@@ -43,52 +41,47 @@ def thresholds(setting: VectorSetting) -> tuple[Threshold, ...]:
     return (AT_ERROR,) if setting.classes is None else (AT_99, AT_ALL)
 
 
-def free_numbers(setting: VectorSetting) -> int:
-    """Numbers that decide the scores: per head a (d + 1) x (n - 1) table in one context (a constant for all tokens
-    changes nothing), a (d + 1) x d one with fresh contexts, of rank at most k."""
-    rows = setting.dim + 1
-    columns = setting.context - 1 if setting.shared else min(setting.dim, 6 * setting.context)
-    rank = min(setting.head_dim, columns)
-    return setting.heads * (rank * (rows + columns - rank) + columns) + 1
-
-
 def trial_at(setting: VectorSetting, rung: int, protocol: str, seed: int) -> VectorTrial:
     examples = size(rung)
     targets = None if setting.classes else 1
     return VectorTrial(setting, examples, protocol_for(protocol, examples, targets), seed)
 
 
-def bracket(setting: VectorSetting, threshold: Threshold, protocol: str, seed: int, results: Results) -> Bracket:
-    """Where the search stands. That for all labels starts a little below where the one for .99 ended."""
+def bracket(setting: VectorSetting, threshold: Threshold, protocol: str, seed: int, results: Results) -> Bracket | None:
+    """Where a search stands; nothing while the search that it starts from has not ended.
 
-    def outcome_at(limit: Threshold) -> Callable[[int], bool | None]:
-        def outcome(rung: int) -> bool | None:
-            result = results.get(trial_at(setting, rung, protocol, seed).key)
-            return None if result is None else memorized(result, limit)
+    It starts where that of the seed before ended; for all labels of the first seed, a little below where the search
+    for .99 of them ended.
+    """
 
-        return outcome
+    def score(rung: int) -> float | None:
+        trial = trial_at(setting, rung, protocol, seed)
+        result = results.get(trial.key)
+        return None if result is None else rungs_above(trial, result, threshold)
 
-    share = FREE_PER_TARGET if setting.classes is None else FREE_PER_LABEL
-    start = rung_of(share * free_numbers(setting))
-    if threshold == AT_ALL:
-        nearly = bisect(outcome_at(AT_99), start)
-        if nearly.wanted is not None:
-            return nearly
-        start = max(0, (nearly.recalled or 0) - 2)
-    return bisect(outcome_at(threshold), start)
+    if seed == 0 and threshold != AT_ALL:
+        return search(score, rung_of(expected_capacity(setting)))
+    before = (
+        bracket(setting, threshold, protocol, seed - 1, results)
+        if seed > 0
+        else bracket(setting, AT_99, protocol, seed, results)
+    )
+    if before is None or before.wanted is not None:
+        return None
+    return search(score, before.middle if seed > 0 else max(0, before.middle - ALL_BELOW_MOST))
 
 
 def wanted_trials(settings: list[VectorSetting], protocol: str, seeds: range, results: Results) -> list[VectorTrial]:
-    """The next try of every search that has not ended; seed by seed, so that whole sweeps end early."""
-    found = []
+    """The next try of every setting whose searches have not ended; those of the first seeds first, so that whole
+    sweeps end early."""
+    unfinished: dict[VectorSetting, VectorTrial] = {}
     for seed in seeds:
         for setting in settings:
-            for threshold in thresholds(setting):
-                wanted = bracket(setting, threshold, protocol, seed, results).wanted
-                if wanted is not None:
-                    found.append(trial_at(setting, wanted, protocol, seed))
-                    break
-    return found
+            stands = (bracket(setting, threshold, protocol, seed, results) for threshold in thresholds(setting))
+            rungs = [stand.wanted for stand in stands if stand is not None and stand.wanted is not None]
+            if rungs and setting not in unfinished:
+                unfinished[setting] = trial_at(setting, rungs[0], protocol, seed)
+    return list(unfinished.values())
 
 
 def capacity_of(
@@ -97,16 +90,17 @@ def capacity_of(
     """What a search that ended gave; nothing if it has not."""
     tried: dict[TrialKey, dict[str, Any]] = {}
     ended = bracket(setting, threshold, protocol, seed, _Noting(results, tried))
-    if ended.wanted is not None:
+    if ended is None or ended.wanted is not None:
         return None
+    own = [result for key, result in tried.items() if key.seed == seed]
     return VectorCapacity(
         setting,
         threshold,
         seed,
         0 if ended.recalled is None else size(ended.recalled),
         None if ended.refused is None else size(ended.refused),
-        len(tried),
-        sum(result["seconds"] for result in tried.values()),
+        len(own),
+        sum(result["seconds"] for result in own),
     )
 
 

@@ -7,9 +7,8 @@ fitted to the trials behind docs/mahdavi2024.md, on a core that was shared; expe
 
 from __future__ import annotations
 
-from rote.experiments.vector_capacity import FREE_PER_LABEL, FREE_PER_TARGET, free_numbers
+from rote.experiments.vector_guess import expected_capacity
 from rote.experiments.vector_plan import VectorPlan
-from rote.experiments.vector_search import rung_of, size
 from rote.experiments.vector_trial import VectorTrial
 from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.training.query_attention.protocol import VectorProtocol, protocol_for
@@ -55,8 +54,3 @@ def vector_cost(plan: VectorPlan) -> tuple[int, float]:
         return trials, seconds
     planned: list[VectorTrial] = plan.trials()
     return len(planned), sum(trial_seconds(trial.setting, trial.examples, trial.protocol) for trial in planned)
-
-
-def expected_capacity(setting: VectorSetting) -> int:
-    """Where a search starts."""
-    return size(rung_of((FREE_PER_LABEL if setting.classes else FREE_PER_TARGET) * free_numbers(setting)))

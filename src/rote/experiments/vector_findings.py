@@ -11,7 +11,7 @@ import numpy as np
 from rote.errors import InputError
 from rote.experiments.vector_capacity import capacity_of, thresholds
 from rote.experiments.vector_plan import VectorPlan
-from rote.experiments.vector_runs import Results
+from rote.experiments.vector_trial import Results
 from rote.measure.laws import LawFit, Points, fit_law
 from rote.papers.paper import Claim
 from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorSetting

@@ -8,8 +8,7 @@ from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.vector_capacity import wanted_trials
-from rote.experiments.vector_runs import Results
-from rote.experiments.vector_trial import VectorTrial
+from rote.experiments.vector_trial import Results, VectorTrial
 from rote.papers.vector_figures import CapacityFigure, GridFigure, SaturationFigure, VectorFigure, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 

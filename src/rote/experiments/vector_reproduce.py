@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rote.experiments.runner import run
 from rote.experiments.vector_findings import VectorFindings, vector_findings
 from rote.experiments.vector_plan import VectorPlan
-from rote.experiments.vector_runs import run_wanted
+from rote.experiments.vector_queue import VectorRun
 from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.progress import SILENT, Progress
 
@@ -53,5 +54,6 @@ def reproduce_vectors(
     """Train what the ledger in `folder` does not hold yet, then arrange and judge all of it."""
     where = plan.default_folder if folder is None else Path(folder)
     started = time.perf_counter()
-    results = run_wanted(plan.wanted, where, plan.identity, workers=workers, progress=progress)
+    ended = run(VectorRun(plan.identity, plan.wanted), where, workers=workers, progress=progress)
+    results = {key: row.result for key, row in ended.rows.items()}
     return VectorReproduction(vector_findings(plan, results), where, time.perf_counter() - started)

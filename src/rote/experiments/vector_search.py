@@ -1,18 +1,22 @@
-"""Capacity by bisection over a fixed ladder of sizes.
+"""Capacity by a search over a fixed ladder of sizes.
 
-Sizes are powers of 1.05, so that searches for different thresholds share their trials and capacity is known to within
-5 %. A search is a pure function of the outcomes so far: it says which size to try next, or where it ended. A run that
-was killed goes on by asking it again.
+Sizes are powers of 1.05, so that searches for different thresholds share their trials; a search ends when what was
+memorized and what was not lie two rungs apart or fewer: capacity is then known to within 10 %, and both ends are given.
+A search is a pure function of the scores so far: it says which size to try next, or where it ended. A run that was
+killed goes on by asking it again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 RATIO = 1.05
-FIRST_STRIDE = 4
-"""Rungs of the first move away from the start; doubled while the boundary is not crossed."""
+GAP = 2
+"""Rungs between the two ends of a search that has ended, at most."""
+SHORTEST_STRIDE, LONGEST_STRIDE = 3, 40
+"""Rungs of the first move away from the start; later ones at least double while the boundary is not crossed."""
 LAST_RUNG = 290
 """About 1.4 million examples."""
 
@@ -24,8 +28,6 @@ def size(rung: int) -> int:
 
 def rung_of(examples: float) -> int:
     """The rung nearest to a number of examples."""
-    import math
-
     return max(0, min(LAST_RUNG, round(math.log(max(1.0, examples)) / math.log(RATIO))))
 
 
@@ -40,28 +42,44 @@ class Bracket:
     wanted: int | None
     """Rung to try next; none when the search has ended."""
 
+    @property
+    def middle(self) -> int:
+        """Where another seed's search may start."""
+        ends = [rung for rung in (self.recalled, self.refused) if rung is not None]
+        return sum(ends) // len(ends)
 
-def bisect(outcome: Callable[[int], bool | None], start: int) -> Bracket:
-    """Replay a search from rung `start` with the outcomes that are known (none where a rung was not tried)."""
+
+def search(score: Callable[[int], float | None], start: int) -> Bracket:
+    """Replay a search from rung `start` with the scores that are known (none where a rung was not tried).
+
+    A score says about how many rungs the boundary lies above; a threshold is met when it is not negative.
+    """
     low: int | None = None
     high: int | None = None
-    rung, stride = start, FIRST_STRIDE
+    above = below = 0.0
+    rung, stride = start, 0
     while True:
-        success = outcome(rung)
-        if success is None:
+        value = score(rung)
+        if value is None:
             return Bracket(low, high, rung)
-        low, high = (rung, high) if success else (low, rung)
-        if low is None:
-            if rung == 0:
-                return Bracket(None, high, None)
-            rung = max(0, rung - stride)
-            stride *= 2
-        elif high is None:
-            if rung == LAST_RUNG:
-                return Bracket(low, None, None)
-            rung = min(LAST_RUNG, rung + stride)
-            stride *= 2
-        elif high - low <= 1:
-            return Bracket(low, high, None)
+        if value >= 0:
+            low, above = rung, value
         else:
-            rung = (low + high) // 2
+            high, below = rung, value
+        if low is not None and high is not None:
+            if high - low <= GAP or size(high) - size(low) <= 1:
+                return Bracket(low, high, None)
+            rung = _between(low, high, above, below)
+            continue
+        if rung == (LAST_RUNG if high is None else 0):
+            return Bracket(low, high, None)
+        stride = max(2 * stride, min(LONGEST_STRIDE, max(SHORTEST_STRIDE, round(abs(value)))))
+        rung = min(LAST_RUNG, rung + stride) if high is None else max(0, rung - stride)
+
+
+def _between(low: int, high: int, above: float, below: float) -> int:
+    """Where the scores put the boundary, but never in the outer quarters, so that every try narrows the search."""
+    gap = high - low
+    crossing = low + gap * above / (above - below)
+    quarter = max(1.0, gap / 4)
+    return round(min(high - quarter, max(low + quarter, crossing)))

@@ -1,10 +1,11 @@
-"""A trial on a vector task: a setting, a number of examples, a protocol and a seed; and what it records.
+"""A trial on a vector task as it is planned: a setting, a number of examples, a protocol and a seed.
 
 Seed s draws its examples and its initial weights from s alone, so that a trial gives the same result wherever it runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,10 @@ from rote.experiments.ledger import TrialKey
 from rote.papers.vector_figures import Threshold, VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention import VectorProtocol, VectorTrained, train_vectors
+from rote.training.query_attention.protocol import VectorProtocol
+
+Results = Mapping[TrialKey, dict[str, Any]]
+"""What ended trials recorded, by trial."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +55,9 @@ class VectorTrial:
             targets=None if setting.classes else 1, distribution="uniform", seed=self.seed,
         )  # fmt: skip
 
-    def run(self) -> dict[str, Any]:
-        """Train, measure on every example, and give what is recorded."""
-        from rote.experiments.vector_saturation import head_shares
-
-        task = self.task()
-        trained = train_vectors(task, self.setting.spec, self.seed, self.protocol)
-        heads = {"heads": head_shares(trained.model, task)} if self.heads_measured and not trained.diverged else {}
-        return {**_recorded(trained), **heads}
-
 
 def memorized(result: dict[str, Any], threshold: Threshold) -> bool:
     """Whether a trial met a threshold; one that diverged did not."""
     if threshold.accuracy is not None:
         return result["accuracy"] is not None and result["accuracy"] >= threshold.accuracy
     return result["mean_square"] is not None and result["mean_square"] < (threshold.mean_square or 0.0)
-
-
-def _recorded(trained: VectorTrained) -> dict[str, Any]:
-    step = max(1, len(trained.curve) // 25)
-    curve = [[int(at), float(f"{loss:.5g}")] for at, loss in trained.curve[::step].tolist()]
-    return {**trained.summary(), "curve": curve}

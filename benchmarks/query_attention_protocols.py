@@ -1,0 +1,69 @@
+"""Protocols on vector tasks, side by side: `fast` and `best` against `paper`, the released schedule run to its end.
+
+    OMP_NUM_THREADS=1 python benchmarks/query_attention_protocols.py RUN [--seeds 1] [--best]
+
+Points differ in heads, context length, head dimension, kind of context and kind of answer. Each trial is kept in the
+folder RUN when it ends, and the same command goes on after an interruption. `paper` stops when all labels are right,
+as the released code does. One trial runs at a time; seconds are processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rote.experiments.runner import run
+from rote.experiments.vector_queue import VectorRun
+from rote.experiments.vector_trial import VectorTrial
+from rote.papers.vector_figures import VectorSetting
+from rote.training.query_attention.protocol import protocol_for
+
+POINTS = [
+    (VectorSetting(5, 32), 10_000, "published"),
+    (VectorSetting(5, 32, 10), 600, "smaller: published with H = 30, 10,000 examples, 300,000 steps"),
+    (VectorSetting(5, 10, shared=False), 1_500, "smaller: published with H = 20, 20,000 examples"),
+    (VectorSetting(1, 32, classes=None), 10_000, "published"),
+    (VectorSetting(20, 5), 6_000, "published"),
+    (VectorSetting(1, 32, shared=False), 30_000, "published"),
+]
+IDENTITY = {"benchmark": "protocols on vector tasks", "format": 1}
+
+
+def trial(setting: VectorSetting, examples: int, protocol: str, seed: int) -> VectorTrial:
+    return VectorTrial(setting, examples, protocol_for(protocol, examples, None if setting.classes else 1), seed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--best", action="store_true", help="train by protocol best too")
+    parser.add_argument("--points", type=int, default=len(POINTS), help="only the first so many")
+    options = parser.parse_args()
+    protocols = ("fast", *(("best",) if options.best else ()), "paper")
+    points = POINTS[: options.points]
+    trials = [
+        trial(setting, examples, protocol, seed)
+        for setting, examples, _ in points
+        for seed in range(options.seeds)
+        for protocol in protocols
+    ]
+    plan = VectorRun(IDENTITY, lambda results: [each for each in trials if each.key not in results])
+    rows = run(plan, options.folder, workers=1).rows
+    print("| H | n | k | context | answers | T | protocol | accuracy or error, by seed | steps | s | point |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for setting, examples, kind in points:
+        for protocol in protocols:
+            ended = [rows[trial(setting, examples, protocol, seed).key] for seed in range(options.seeds)]
+            scores = [row.result["accuracy"] or row.result["mean_square"] for row in ended]
+            context = "shared" if setting.shared else "fresh"
+            print(
+                f"| {setting.heads} | {setting.context} | {setting.head_dim} | {context} "
+                f"| {'labels' if setting.classes else 'target'} | {examples:,} | {protocol} "
+                f"| {', '.join(f'{score:.4g}' for score in scores)} "
+                f"| {', '.join(str(row.result['steps']) for row in ended)} "
+                f"| {', '.join(f'{row.seconds:.0f}' for row in ended)} | {kind} |"
+            )
+
+
+if __name__ == "__main__":
+    main()

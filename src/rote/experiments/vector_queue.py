@@ -1,0 +1,66 @@
+"""Trials on vector tasks as a plan of the runner: the next ones may depend on those that ended.
+
+What is wanted is a pure function of the rows so far, and it is asked whenever a worker is free: a grid wants all its
+cells at once, a search one size at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from rote.errors import InputError
+from rote.experiments.runner import Ask, Rows
+from rote.experiments.vector_training import trained_record
+from rote.experiments.vector_trial import Results, VectorTrial
+from rote.progress import Progress
+
+
+@dataclass(frozen=True)
+class VectorRun:
+    """Trials on vector tasks, one thread a trial."""
+
+    identity: dict[str, Any]
+    """All that results depend on besides cell and seed: a folder that holds another identity is refused."""
+    next_trials: Callable[[Results], Sequence[VectorTrial]]
+    """Trials to run next, most urgent first, given what ended ones recorded."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {}
+
+    def wanted(self, rows: Rows) -> Sequence[VectorTrial]:
+        return self.next_trials({key: row.result for key, row in rows.items()})
+
+    def train(
+        self, ask: Ask[VectorTrial], workers: int | None, progress: Progress
+    ) -> Iterator[tuple[VectorTrial, dict[str, Any], float]]:
+        workers = os.cpu_count() or 1 if workers is None else workers
+        if workers < 1:
+            raise InputError(f"workers: {workers} must be at least 1")
+        with ThreadPoolExecutor(workers, "rote-vectors") as pool, progress.stage("training") as stage:
+            running: dict[Future[dict[str, Any]], VectorTrial] = {}
+            ended = 0
+            try:
+                while True:
+                    busy = {trial.key for trial in running.values()}
+                    waiting = [trial for trial in ask() if trial.key not in busy]
+                    for trial in waiting[: workers - len(running)]:
+                        running[pool.submit(trained_record, trial)] = trial
+                    if not running:
+                        return
+                    stage.describe(f"training: {ended} trials ended, {len(waiting)} known to be wanted")
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        trial, result = running.pop(future), future.result()
+                        ended += 1
+                        stage.advance()
+                        yield trial, result, result["seconds"]
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def own(self, rows: Rows) -> Rows:
+        """Figures share a run, and a search finds its trials itself: every row is given."""
+        return rows
