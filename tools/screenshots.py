@@ -1,4 +1,4 @@
-"""Pictures of every page for the documentation: light and dark, wide and phone. Needs Chromium and its driver.
+"""Pictures of every page for the documentation, light and dark, wide and phone. Needs Chromium and its driver.
 
     python tools/screenshots.py FOLDER docs
 
@@ -8,12 +8,14 @@ FOLDER holds a model folder `countries` and a run `fig4`; the second argument is
 from __future__ import annotations
 
 import base64
+import io
 import sys
 import threading
 import time
 from pathlib import Path
 
 import uvicorn
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -29,7 +31,9 @@ PAGES = {
     "fact": "/inspector/fact?model=0/countries&words=capital+France",
     "fact-off": "/inspector/fact?model=0/countries&words=capital+France&off=0.12",
 }
-WIDTHS = {"wide": 1280, "phone": 390}
+WIDTHS = (1280, 390)
+HEIGHT = 900
+"""Of a picture in the documentation."""
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -44,7 +48,9 @@ FLAGS = [
 
 
 def main(folder: str, out: str, wanted: list[str]) -> None:
-    server = uvicorn.Server(uvicorn.Config(make_app([folder]), port=0, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(make_app([folder]), port=0, log_level="warning", timeout_graceful_shutdown=2)
+    )
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
         time.sleep(0.05)
@@ -66,10 +72,8 @@ def main(folder: str, out: str, wanted: list[str]) -> None:
         while browser.find_elements("css selector", "[data-again='1']") and time.monotonic() < until:
             time.sleep(0.5)
         browser.refresh()
-        for width_name, width in WIDTHS.items():
-            for scheme in ("light", "dark"):
-                picture = _picture(browser, width, scheme)
-                Path(out, f"page-{name}-{width_name}-{scheme}.png").write_bytes(picture)
+        pictures = [_picture(browser, width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
+        _together(pictures).save(Path(out, f"page-{name}.png"), optimize=True)
     browser.quit()
     server.should_exit = True
 
@@ -85,6 +89,20 @@ def _picture(browser: webdriver.Chrome, width: int, scheme: str) -> bytes:
     clip = {"x": 0, "y": 0, "width": width, "height": min(whole, 1900), "scale": 1}
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
     return base64.b64decode(shot["data"])
+
+
+def _together(pictures: list[bytes]) -> Image.Image:
+    """Pictures side by side at one height, in few colours, so that the file stays small."""
+    opened = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
+    tallest = max(picture.height for picture in opened)
+    scale = HEIGHT / tallest
+    scaled = [picture.resize((round(picture.width * scale), round(picture.height * scale))) for picture in opened]
+    whole = Image.new("RGB", (sum(picture.width for picture in scaled) + 12 * (len(scaled) - 1), HEIGHT), "#888888")
+    left = 0
+    for picture in scaled:
+        whole.paste(picture, (left, 0))
+        left += picture.width + 12
+    return whole.quantize(96)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
+from rote.experiments.plan import plan
 from rote.experiments.plan_theory import smallest_by_theory
 from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
@@ -17,7 +18,7 @@ from rote.report.axes import Axis
 from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart
 from rote.report.drawing import write_chart
 from rote.report.model_charts import attention_chart, contributions_chart, heads_chart, margins_chart, precision_chart
-from rote.report.plan_charts import bounds_chart, growth_chart, plan_chart
+from rote.report.plan_charts import bounds_chart, growth_charts, plan_chart, theory_chart
 from rote.report.svg import svg
 from rote.tasks.facts import facts
 from rote.theory import bounds
@@ -72,17 +73,30 @@ def test_an_axis_holds_its_values_and_has_round_ticks():
     assert Axis(1, 1000, True).ticks() == [1, 10, 100, 1000]
 
 
-def test_charts_of_a_plan_show_every_method_that_can(built):
+def test_charts_of_theory_show_every_result_that_gives_a_model(built):
     task, _ = built
-    rows = smallest_by_theory(task.shape)
-    possible = [row for row in rows if row.possible]
-    chart = plan_chart(rows, "bytes")
+    possible = [row for row in smallest_by_theory(task.shape) if row.possible]
+    chart = theory_chart(possible, "bytes")
     assert [(bar.name, bar.value) for bar in chart.bars] == [(row.id, row.bytes) for row in possible]
-    grown = growth_chart(task.shape)
-    own = {series.name: mark.y for series in grown.series for mark in series.marks if mark.x == task.shape.associations}
-    fewest = {row.id: row.bytes for row in reversed(possible)}
-    assert own == {name: fewest[name] for name in own}
-    assert len(own) > 3
+    for grown, by in zip(growth_charts(task.shape), ("bytes", "parameters"), strict=True):
+        own = {
+            series.name: mark.y for series in grown.series for mark in series.marks if mark.x == task.shape.associations
+        }
+        fewest = {row.id: getattr(row, by) for row in reversed(possible) if getattr(row, by)}
+        assert own == fewest
+    tones = [
+        {series.name: (series.tone, series.style) for series in chart.series} for chart in growth_charts(task.shape)
+    ]
+    assert all(tones[0][name] == tones[1][name] for name in tones[1])
+
+
+def test_the_chart_of_a_plan_shows_every_row_with_bytes(built):
+    task, _ = built
+    rows = [row for row in plan(task) if row.bytes is not None]
+    chart = plan_chart(rows, "bytes")
+    assert sorted((bar.name, bar.value) for bar in chart.bars) == sorted((row.id, row.bytes) for row in rows)
+    assert [bar.value for bar in chart.bars] == sorted(bar.value for bar in chart.bars)
+    assert {bar.tone for bar in chart.bars} == set(chart.legend)
 
 
 def test_the_bounds_chart_shows_those_that_apply():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
-import threading
-import time
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,28 +64,37 @@ def folder(tmp_path_factory) -> Path:
 def client(folder):
     from fastapi.testclient import TestClient
 
+    from rote.tasks.facts import facts
+    from rote.web import plans
     from rote.web.app import make_app
 
-    with TestClient(make_app([folder]), base_url="http://localhost", follow_redirects=False) as client:
+    # Whatever opens the planner makes the server plan all of `countries`, which takes long where every call is
+    # type-checked; the browser's server does, here a few of them will do.
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        TestClient(make_app([folder]), base_url="http://localhost", follow_redirects=False) as client,
+    ):
+        patch.setattr(plans, "facts", lambda name: facts(f"{name}:facts=40,seed=1"))
         yield client
 
 
 @pytest.fixture(scope="session")
 def site(folder):
-    """A real server on a free port of this machine."""
-    import uvicorn
-
-    from rote.web.app import make_app
-
-    server = uvicorn.Server(uvicorn.Config(make_app([folder]), port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Site(f"http://127.0.0.1:{port}", folder)
-    server.should_exit = True
-    thread.join(10)
+    """`rote serve` itself, in a process of its own on a free port of this machine."""
+    command = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0", "--json"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        try:
+            assert server.stdout is not None
+            said = ""
+            while not said.rstrip().endswith("}"):
+                line = server.stdout.readline()
+                assert line, f"the server ended: {said}"
+                said += line
+            yield Site(json.loads(said)["address"], folder)
+        finally:
+            server.terminate()
+            server.wait(20)
 
 
 @pytest.fixture(scope="session")
@@ -108,8 +119,6 @@ def chromium(tmp_path_factory):
 @pytest.fixture
 def browser(chromium):
     """The browser with its logs emptied; at the end no console error and no request to another host is left in them."""
-    import json
-
     for kind in ("browser", "performance"):
         chromium.get_log(kind)
     yield chromium

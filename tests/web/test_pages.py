@@ -44,18 +44,40 @@ def test_home_leads_to_the_planner_with_countries(client):
     assert '<dd id="fact-count">987</dd>' in client.get("/planner").text
 
 
-def test_a_table_becomes_an_address_that_shows_the_same_plan(client):
-    from rote.experiments.plan_theory import smallest_by_theory
-    from rote.experiments.storage import zipped_bytes
+def test_a_table_becomes_an_address_that_shows_its_plan(client):
+    from rote.experiments.plan import plan
 
-    rows = "".join(f"{a},{b},{(a * b) % 7}\n" for a in range(9) for b in range(9))
+    rows = "".join(f"{a},{b},{(a * b) % 7}\n" for a in range(5) for b in range(5))
     answer = client.post("/planner/table?name=mine.csv", content=f"a,b,c\n{rows}".encode())
-    text = client.get(answer.json()["address"]).text
-    task = facts([((str(a), str(b)), str((a * b) % 7)) for a in range(9) for b in range(9)])
-    for row in smallest_by_theory(task.shape, zipped=zipped_bytes(task)):
-        if row.possible and row.id != "zip":
-            assert f'<th scope="row">{row.id}</th><td class="number">{row.bytes:,}</td>' in text
+    text = unescape(eventually(client, answer.json()["address"], "plan-table"))
+    task = facts([((str(a), str(b)), str((a * b) % 7)) for a in range(5) for b in range(5)])
+    shown = re.findall(r'<tr class="plan-row"><th scope="row">([^<]+)</th><td class="number">([^<]+)</td>', text)
+    expected = [(row.id, "–" if row.bytes is None else f"{row.bytes:,}") for row in plan(task)]
+    assert [row for row in shown if row[0] != "zip"] == [row for row in expected if row[0] != "zip"]
     assert "rote plan mine.csv" in text
+    assert "rote build mine.csv --method dana2025.theorem1 -o model" in text
+
+
+def test_a_table_that_was_not_dropped_here_has_theory_and_no_plan(client):
+    answer = client.post("/planner/table?name=mine.csv", content=b"a,b,c\n1,2,3\n1,3,4\n2,3,5\n")
+    text = client.get(re.sub("digest=[0-9a-f]+", "digest=0", answer.json()["address"])).text
+    assert "drop mine.csv again" in text
+    assert "bytes against facts" in text
+
+
+def test_only_the_last_few_tables_are_kept():
+    from rote.web.facts_choice import MOST_TABLES, Tables
+
+    tables = Tables()
+    digests = [tables.keep(f"a,b,c\n1,2,{number}\n".encode(), "t.csv").digest for number in range(MOST_TABLES + 1)]
+    assert len(set(digests)) == MOST_TABLES + 1
+    assert [tables.table(digest) is None for digest in digests] == [True] + [False] * MOST_TABLES
+
+
+def test_more_facts_than_contexts_are_refused_without_a_table(client):
+    answer = client.get("/planner?facts=none&vocab=3&context=2&associations=10")
+    assert answer.status_code == 400
+    assert "3 tokens spell only 9 contexts" in answer.text
 
 
 def test_the_model_page_shows_margins_heads_and_facts(client, folder):

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 PAGES = (
-    "/planner", "/planner/numbers", "/runs", "/runs/view", "/runs/live", "/runs/compare", "/inspector",
+    "/planner", "/planner/numbers", "/planner/plan", "/runs", "/runs/view", "/runs/live", "/runs/compare", "/inspector",
     "/inspector/model", "/inspector/search", "/inspector/live", "/inspector/fact", "/static/app.js",
 )  # fmt: skip
 NAMES = (
     "run", "a", "b", "model", "words", "row", "off", "page", "order", "search", "facts", "table", "vocab", "context",
     "dim", "head_dim", "heads", "layers", "variant", "dtype", "associations", "vocab_of_table", "context_of_table",
-    "key_tokens", "last_tokens", "groups", "answers", "bits", "zipped", "parts",
+    "key_tokens", "last_tokens", "groups", "answers", "bits", "digest", "parts",
 )  # fmt: skip
 
 

@@ -50,6 +50,7 @@ def serve(
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # so that whoever reads the address can connect at once
     except OSError as error:
         raise InputError(f"`host={host}`, `port={port}`: cannot be listened at ({error.strerror or error})") from None
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
@@ -60,5 +61,7 @@ def serve(
     import sys
 
     sys.stdout.flush()
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", limit_concurrency=400))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", limit_concurrency=400, timeout_graceful_shutdown=2)
+    )
     server.run(sockets=[listening])

@@ -8,6 +8,7 @@ counted by the zip alone. What theory says without a construction is in rows of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -19,7 +20,7 @@ from rote.experiments.storage import zipped_bytes
 from rote.models.model import dtype_named
 from rote.progress import SILENT, Progress
 from rote.tables import Records
-from rote.tasks import require_tokens
+from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 
 SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
@@ -49,10 +50,14 @@ def plan(
     if dtype is not None:
         dtype_named(dtype)
     file = Path(task.origin.source)
-    rows = rows_without_model(task.shape, BITS[dtype or "float32"], zipped_bytes(file if file.is_file() else task))
-    rows += [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]
-    rows += theory_rows(task.shape, type(task))
-    return Records(sorted(rows, key=_place), SHOWN)
+    built = [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]
+    return arranged(task, dtype, built, zipped_bytes(file if file.is_file() else task))
+
+
+def arranged(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
+    """The rows that builds gave, what theory says beside them, and what the facts take without a model, in order."""
+    without = rows_without_model(task.shape, BITS[dtype or "float32"], zipped)
+    return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)
 
 
 def _place(row: PlanRow) -> tuple[int, float, int, str]:

@@ -37,8 +37,8 @@ def key_set_bits(keys: int, key_tokens: int, context: int) -> float:
     return max(0.0, keys * log_contexts - math.lgamma(keys + 1) / math.log(2))
 
 
-def zipped_bytes(facts: TokenTask | str | Path) -> int:
-    """Bytes of a zip archive (deflate, strongest) of a file, or of the facts written out as text.
+def zipped_bytes(facts: TokenTask | str | Path | bytes) -> int:
+    """Bytes of a zip archive (deflate, strongest) of a file, of its contents, or of the facts written out as text.
 
     This counts the words as well, which a table of token numbers does not.
     """
@@ -52,7 +52,10 @@ def zipped_bytes(facts: TokenTask | str | Path) -> int:
     return sink.tell()
 
 
-def _chunks(facts: TokenTask | str | Path) -> Iterator[bytes]:
+def _chunks(facts: TokenTask | str | Path | bytes) -> Iterator[bytes]:
+    if isinstance(facts, bytes):
+        yield facts
+        return
     if isinstance(facts, str | Path):
         try:
             with Path(facts).open("rb") as file:

@@ -23,7 +23,7 @@ from rote.report.model_charts import (
     margins_chart,
     precision_chart,
 )
-from rote.report.plan_charts import bounds_chart, growth_chart, plan_chart
+from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks import AssociationTask, Task
 
 WEAKEST = 12
@@ -133,9 +133,9 @@ def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
         chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory promises a model of these sizes")
         blocks.append(ChartBlock("bounds", chart))
     rows = smallest_by_theory(task.shape, BITS[folder.model.dtype_name], zipped_bytes(task))
-    blocks.append(ChartBlock("bytes", plan_chart(rows, "bytes of the smallest model that each result gives")))
-    for by in ("bytes", "parameters"):
-        blocks.append(ChartBlock(f"growth-{by}", growth_chart(task.shape, folder.model.dtype_name, by)))
+    blocks.append(ChartBlock("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))
+    for name, chart in zip(("bytes", "parameters"), growth_charts(task.shape, folder.model.dtype_name), strict=True):
+        blocks.append(ChartBlock(f"growth-{name}", chart))
     return [Part("What theory says", blocks)]
 
 

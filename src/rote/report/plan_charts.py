@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rote.experiments.plan_built import BITS
 from rote.experiments.plan_row import PlanRow
 from rote.experiments.plan_theory import smallest_by_theory
-from rote.report.charts import TONES, Bar, BarChart, Mark, Series, Tone, XYChart, number
+from rote.report.charts import TONES, Bar, BarChart, Mark, Series, Style, Tone, XYChart, number
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Bound
 
@@ -21,6 +21,7 @@ MEANING = {
 }
 STEPS = 9
 """Numbers of facts at which a curve is evaluated."""
+DASHES: tuple[Style, ...] = ("joined", "dashed", "dotted")
 
 
 def bounds_chart(bounds: Sequence[Bound], facts: int | None, title: str) -> BarChart:
@@ -39,59 +40,82 @@ def bounds_chart(bounds: Sequence[Bound], facts: int | None, title: str) -> BarC
 
 
 def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
-    """Bytes of every way to hold the facts, fewest first."""
-    tones: dict[str, Tone] = {"limit": "vermilion", "exact": "grey"}
-    bars = [
-        Bar(
-            row.id,
-            float(row.bytes),
-            f"{row.id}: {row.bytes:,} bytes"
-            + ("" if row.parameters is None else f", {row.parameters:,} parameters")
-            + f". {row.model}",
-            tones.get(row.kind, "blue" if row.spec is not None else "sky"),
-        )
-        for row in rows
-        if row.possible and row.bytes is not None
-    ]
-    names: dict[Tone, str] = {
-        "blue": "an architecture that is here",
-        "sky": "a number of parameters only",
+    """Bytes of every way to hold the facts that a plan sized, fewest first."""
+    meaning: dict[Tone, str] = {
+        "blue": "what building ends in",
+        "sky": "where building starts",
         "grey": "no model: table, zip",
         "vermilion": "none is smaller",
     }
+    return _bytes_chart(rows, title, meaning, {"builds": "blue", "starts": "sky"})
+
+
+def theory_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
+    """Bytes of the smallest model that each result gives for a shape of facts, fewest first."""
+    meaning: dict[Tone, str] = {
+        "blue": "smallest model by a result",
+        "grey": "no model: table, zip",
+        "vermilion": "none is smaller",
+    }
+    return _bytes_chart(rows, title, meaning, {"orders": "blue"})
+
+
+def _bytes_chart(rows: Sequence[PlanRow], title: str, meaning: dict[Tone, str], tones: Mapping[str, Tone]) -> BarChart:
+    sized = [(row.bytes, row) for row in rows if row.possible and row.bytes is not None]
+    bars = [
+        Bar(
+            row.id,
+            float(size),
+            f"{row.id}: {size:,} bytes"
+            + ("" if row.parameters is None else f", {row.parameters:,} parameters")
+            + f". {row.model}",
+            "vermilion" if row.kind == "limit" else tones.get(row.section, "grey"),
+        )
+        for size, row in sorted(sized, key=lambda pair: pair[0])
+    ]
     used = {bar.tone for bar in bars}
-    return BarChart(title, "bytes", bars, log=True, legend={tone: name for tone, name in names.items() if tone in used})
+    legend = {tone: name for tone, name in meaning.items() if tone in used}
+    return BarChart(title, "bytes", bars, log=True, legend=legend)
 
 
-def growth_chart(
-    shape: TaskShape, dtype: str = "float32", by: Literal["bytes", "parameters"] = "bytes", methods: int = 6
-) -> XYChart:
-    """Bytes or parameters against the number of facts, for the methods that take least at the task's own size.
+def growth_charts(shape: TaskShape, dtype: str = "float32") -> tuple[XYChart, XYChart]:
+    """Bytes and parameters against the number of facts, for every result that gives a smallest model.
 
     Keys, answers and bits grow with the facts as they do in the task: each fact brings its share.
     """
     sizes = sorted({max(2, round(shape.associations * 4.0 ** ((step - STEPS // 2) / 2))) for step in range(STEPS)})
+    rows = [(facts, smallest_by_theory(_scaled(shape, facts), BITS[dtype])) for facts in sizes]
+    names = sorted({row.id for _, smallest in rows for row in smallest if row.kind not in ("limit", "exact")})
+    return _growth_chart(rows, "bytes", names), _growth_chart(rows, "parameters", names)
+
+
+def _growth_chart(
+    rows: Sequence[tuple[int, Sequence[PlanRow]]], by: Literal["bytes", "parameters"], names: Sequence[str]
+) -> XYChart:
+    """A curve per result; its place among the names gives it the same tone and dash in every chart."""
     curves: dict[str, list[Mark]] = {}
-    possible: dict[str, tuple[float, str]] = {}
-    for facts in sizes:
-        for row in smallest_by_theory(_scaled(shape, facts), BITS[dtype]):
+    limits: set[str] = set()
+    for facts, smallest in rows:
+        for row in smallest:
             value = row.bytes if by == "bytes" else row.parameters
-            if not row.possible or not value:
-                continue
-            mark = Mark(
-                float(facts), float(value), f"{row.id}: {facts:,} facts in {number(float(value))} {by}. {row.model}"
-            )
+            curve = curves.setdefault(row.id, [])
             # A result may give several smallest models; rows come fewest bytes first.
-            if not curves.setdefault(row.id, []) or curves[row.id][-1].x != facts:
-                curves[row.id].append(mark)
-            if facts == shape.associations:
-                possible.setdefault(row.id, (float(value), row.kind))
-    order = sorted((name for name in possible if len(curves[name]) > 1), key=lambda name: possible[name])
-    chosen = [name for name in order if possible[name][1] not in ("limit", "exact")][:methods]
-    series = [Series(name, curves[name], "joined", TONES[place % len(TONES)]) for place, name in enumerate(chosen)] + [
-        Series(name, curves[name], "dashed" if possible[name][1] == "limit" else "dotted", "grey")
-        for name in order
-        if possible[name][1] in ("limit", "exact")
+            if row.possible and value and (not curve or curve[-1].x != facts):
+                says = f"{row.id}: {facts:,} facts in {number(float(value))} {by}. {row.model}"
+                curve.append(Mark(float(facts), float(value), says))
+            if row.kind == "limit":
+                limits.add(row.id)
+    drawn = {name: curve for name, curve in curves.items() if len(curve) > 1}
+    series = [
+        # Tones come round again, in another dash.
+        Series(name, drawn[name], DASHES[place // len(TONES) % len(DASHES)], TONES[place % len(TONES)])
+        for place, name in enumerate(names)
+        if name in drawn
+    ]
+    series += [
+        Series(name, curve, "dashed" if name in limits else "dotted", "grey")
+        for name, curve in drawn.items()
+        if name not in names
     ]
     return XYChart(f"{by} against facts", "facts", by, series, log_x=True, log_y=True)
 

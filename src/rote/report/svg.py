@@ -18,6 +18,7 @@ WIDTH = 560
 """Of every chart, in its own units; a page shows them wider or narrower."""
 LETTER = 6.5
 """Mean width of a letter of a label."""
+LEGEND_LETTER = 5.6
 BAR, GAP = 15, 7
 LINE = 17
 """Height of a line of text."""
@@ -216,14 +217,10 @@ def _legend(entries: list[tuple[str, str, str]], left: float, top: float) -> Ite
 
 
 def _legend_places(entries: list[tuple[str, str, str]], left: float) -> list[tuple[float, float]]:
-    places, x, y = [], left, 0.0
-    for _, _, name in entries:
-        width = 40 + LETTER * len(name)
-        if x + width > WIDTH and x > left:
-            x, y = left, y + LINE
-        places.append((x, y))
-        x += width
-    return places
+    """In columns as wide as the longest name."""
+    width = 40 + LEGEND_LETTER * max((len(name) for _, _, name in entries), default=0)
+    columns = max(1, int((WIDTH - left) / width))
+    return [(left + place % columns * width, place // columns * float(LINE)) for place in range(len(entries))]
 
 
 def _legend_lines(entries: list[tuple[str, str, str]], left: float) -> int:

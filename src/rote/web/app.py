@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from starlette.exceptions import HTTPException
 from rote.errors import RoteError
 from rote.report.html import style_sheet
 from rote.web import inspector_pages, planner_pages, run_pages
+from rote.web.facts_choice import Tables
 from rote.web.inspector import Models
 from rote.web.jobs import Busy, Jobs
 from rote.web.pages import page
@@ -23,19 +23,9 @@ from rote.web.shelf import NotThere, Shelf
 STATIC = {"app.js": "text/javascript", "site.css": "text/css", "icon.svg": "image/svg+xml"}
 
 
-@dataclass(frozen=True)
-class Site:
-    """What the pages of one server share."""
-
-    shelf: Shelf
-    models: Models
-    jobs: Jobs
-
-
 def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBACK) -> FastAPI:
     """The application over these folders, answering to these names."""
-    shelf = Shelf(folders)
-    site = Site(shelf, Models(shelf), Jobs())
+    shelf, jobs = Shelf(folders), Jobs()
     app = FastAPI(title="rote", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(Safety, hosts=hosts)
     app.add_exception_handler(RoteError, _refused)
@@ -54,9 +44,9 @@ def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBA
         text = files("rote.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
         return Response(text, media_type=STATIC[name])
 
-    planner_pages.add(app)
-    run_pages.add(app, site.shelf, site.jobs)
-    inspector_pages.add(app, site.shelf, site.models, site.jobs)
+    planner_pages.add(app, Tables(), jobs)
+    run_pages.add(app, shelf, jobs)
+    inspector_pages.add(app, shelf, Models(shelf), jobs)
     return app
 
 

@@ -1,12 +1,12 @@
-"""The planner: what theory promises a model of given sizes, and the smallest model of each method for given facts.
+"""The planner's state: the facts, the sizes of a model, the precision. All of it is in the address.
 
-All that a plan depends on is in its address: the sizes of the model, and the facts by their name or, for a table that
-was dropped on the page, by the few numbers that theory needs of it. The table itself is never kept.
+What theory promises the sizes (`rote bound`) is answered at once; what building makes of the facts (`rote plan`) is
+computed in the queue and does not depend on the sliders.
 """
 
 from __future__ import annotations
 
-import threading
+import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -16,48 +16,23 @@ from rote.errors import InputError
 from rote.experiments.plan_built import BITS
 from rote.experiments.plan_row import PlanRow
 from rote.experiments.plan_theory import smallest_by_theory
-from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.report.charts import BarChart, XYChart
-from rote.report.plan_charts import bounds_chart, growth_chart, plan_chart
-from rote.tasks import require_tokens
-from rote.tasks.facts import facts, facts_in, source_names
+from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks.shape import TaskShape
 from rote.theory import bounds
 from rote.theory.bound import Bound
 from rote.theory.sizes import theorem1_spec
+from rote.web.facts_choice import MOST_FACTS, FactsChoice, chosen_facts
 from rote.web.query import Query
 
-FIRST = "countries"
-"""What is shown to someone who asks for nothing."""
 Dtype = Literal["float32", "bfloat16", "float16", "float64"]
 DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "float16", "float64")
 Variant = Literal["per-head", "shared"]
 VARIANTS: tuple[Variant, ...] = ("per-head", "shared")
 LIMITS = {"vocab": (2, 1_000_000), "context": (2, 1024), "dim": (1, 8192), "head_dim": (1, 8192), "heads": (1, 65_536)}
 """Sizes that the page's sliders reach."""
-SHAPE = ("associations", "vocab_of_table", "context_of_table", "key_tokens", "last_tokens", "groups", "answers", "bits")
-_reading = threading.Lock()
-
-
-@dataclass(frozen=True)
-class FactsChoice:
-    """The facts that are planned for."""
-
-    name: str
-    """A named source, or the name of a table that was dropped on the page."""
-    shape: TaskShape
-    zipped: int
-    dropped: bool = False
-
-    @property
-    def address(self) -> dict[str, Any]:
-        """As parameters of an address."""
-        if not self.dropped:
-            return {"facts": self.name}
-        shape = self.shape.model_dump()
-        named = {name: shape[name.removesuffix("_of_table")] for name in SHAPE}
-        return {"table": self.name, **named, "zipped": self.zipped}
+FACTS_LIMITS = (1, MOST_FACTS)
 
 
 @dataclass(frozen=True)
@@ -66,12 +41,31 @@ class PlannerState:
 
     facts: FactsChoice
     spec: AttentionOnly
-    dtype: Dtype
+    dtype: Dtype | None
+    """Of the builds; each method's own when absent, as for `rote plan`."""
+
+    @property
+    def precision(self) -> Dtype:
+        """In which the bytes of a model are counted."""
+        return self.dtype or "float32"
+
+    @property
+    def model_bytes(self) -> int:
+        return self.spec.parameters() * BITS[self.precision] // 8
 
     @property
     def address(self) -> str:
         sizes = {name: getattr(self.spec, name) for name in (*LIMITS, "layers", "variant")}
-        return "/planner?" + urlencode({**self.facts.address, **sizes, "dtype": self.dtype})
+        return "/planner?" + urlencode({**self.facts.address, **sizes, **self._dtype})
+
+    @property
+    def plan_address(self) -> str:
+        """Of the plan alone, which the sizes do not change."""
+        return "/planner/plan?" + urlencode({**self.facts.address, **self._dtype})
+
+    @property
+    def _dtype(self) -> dict[str, str]:
+        return {} if self.dtype is None else {"dtype": self.dtype}
 
     @property
     def bound_command(self) -> str:
@@ -81,12 +75,19 @@ class PlannerState:
 
     @property
     def plan_command(self) -> str:
-        return f"rote plan {self.facts.name}" + ("" if self.dtype == "float32" else f" --dtype {self.dtype}")
+        return f"rote plan {self._source}" + ("" if self.dtype is None else f" --dtype {self.dtype}")
 
     @property
     def build_command(self) -> str:
         sizes = f"--dim {self.spec.dim} --head-dim {self.spec.head_dim} --heads {self.spec.heads}"
-        return f"rote build {self.facts.name} {sizes} -o model"
+        return f"rote build {self._source} {sizes} -o model"
+
+    @property
+    def _source(self) -> str:
+        if self.facts.kind != "none":
+            return shlex.quote(self.facts.name)
+        shape = self.facts.shape
+        return f"random:vocab={shape.vocab},context={shape.context},facts={shape.associations},seed=1"
 
     def bounds(self) -> list[Bound]:
         return bounds(self.spec)
@@ -94,94 +95,41 @@ class PlannerState:
     def bounds_chart(self, every: list[Bound]) -> BarChart:
         return bounds_chart(every, self.facts.shape.associations, "What theory promises a model of these sizes")
 
-    def plan(self) -> tuple[PlanRow, ...]:
-        return _plan(self.facts, self.dtype)
+    def theory(self) -> list[PlanRow]:
+        """The smallest model that each result gives for the shape of the facts."""
+        return smallest_by_theory(self.facts.shape, BITS[self.precision])
 
-    def plan_chart(self) -> BarChart:
-        return plan_chart(
-            self.plan(), f"Bytes of the smallest model by each result for {self.facts.name}, in {self.dtype}"
-        )
+    def theory_chart(self, rows: list[PlanRow]) -> BarChart:
+        return theory_chart(rows, f"Bytes of the smallest model by each result, in {self.precision}")
 
-    def growth_chart(self) -> XYChart:
-        return _growth(self.facts, self.dtype)
+    def growth_charts(self) -> tuple[XYChart, XYChart]:
+        return _growth(tuple(self.facts.shape.model_dump().values()), self.precision)
 
 
 def state_of(query: Query) -> PlannerState:
     """The state that an address describes; what it leaves open is chosen for the facts."""
-    chosen = _facts(query)
-    try:
-        start = theorem1_spec(chosen.shape)
-    except InputError:  # facts that no attention-only model can hold still have bounds to look at
-        start = AttentionOnly(
-            vocab=max(2, chosen.shape.vocab), context=max(2, chosen.shape.context), dim=16, head_dim=8, heads=16
-        )
+    chosen = chosen_facts(query)
+    start = _start(chosen.shape)
     sizes: dict[str, Any] = {
         name: query.whole(name, getattr(start, name), 1, high) for name, (_, high) in LIMITS.items()
     }
     layers = query.whole("layers", 1, 1, 256)
     variant: Variant = query.choice("variant", VARIANTS, "per-head")
-    dtype: Dtype = query.choice("dtype", DTYPES, "float32")
+    dtype: Dtype | None = query.choice("dtype", DTYPES, "float32") if "dtype" in query else None
     query.check()
     return PlannerState(chosen, AttentionOnly(**sizes, layers=layers, variant=variant), dtype)
 
 
-def dropped(data: bytes, name: str) -> FactsChoice:
-    """The table in a file that was sent to the page, by the readers that read files."""
-    task = require_tokens(facts_in(data, name), "plans are for token tasks")
-    return FactsChoice(name, task.shape, zipped_bytes(task), dropped=True)
-
-
-def _facts(query: Query) -> FactsChoice:
-    if "table" not in query:
-        name = query.text("facts") or FIRST
-        if name not in source_names():
-            names = ", ".join(source_names())
-            raise InputError(f"facts={name[:80]}: the page knows {names} by name; drop a file on it for your own")
-        return _named(name)
-    name = query.text("table")[:120]
-    whole = {part: query.whole(part, 1) for part in SHAPE if part != "bits"}
-    bits, zipped = query.real("bits", 0.0), query.whole("zipped", 1)
-    query.check()
-    shape = TaskShape(
-        associations=whole["associations"],
-        vocab=whole["vocab_of_table"],
-        context=whole["context_of_table"],
-        key_tokens=whole["key_tokens"],
-        last_tokens=whole["last_tokens"],
-        groups=whole["groups"],
-        answers=whole["answers"],
-        bits=bits,
-    )
-    if shape.key_tokens ** min(shape.context, 60) < shape.associations or shape.last_tokens > shape.key_tokens:
-        raise InputError("this address: its table has more facts than its tokens can spell")
-    return FactsChoice(name, shape, zipped, dropped=True)
-
-
-def _named(name: str) -> FactsChoice:
-    with _reading:  # so that a source that takes long is read once
-        return _read(name)
-
-
-@lru_cache(maxsize=8)
-def _read(name: str) -> FactsChoice:
-    task = require_tokens(facts(name), "plans are for token tasks")
-    return FactsChoice(name, task.shape, zipped_bytes(task))
+def _start(shape: TaskShape) -> AttentionOnly:
+    """The model by Theorem 1, as far as sliders reach; facts that it cannot hold still have bounds to look at."""
+    try:
+        spec = theorem1_spec(shape)
+    except InputError:
+        spec = AttentionOnly(vocab=max(2, shape.vocab), context=max(2, shape.context), dim=16, head_dim=8, heads=16)
+    return spec.model_copy(update={name: min(high, getattr(spec, name)) for name, (_, high) in LIMITS.items()})
 
 
 @lru_cache(maxsize=64)
-def _plan_of(values: tuple[Any, ...], zipped: int, dtype: str) -> tuple[PlanRow, ...]:
+def _growth(values: tuple[Any, ...], dtype: str) -> tuple[XYChart, XYChart]:
     shape = TaskShape(**dict(zip(TaskShape.model_fields, values, strict=True)))
-    return tuple(smallest_by_theory(shape, BITS[dtype], zipped))
-
-
-def _plan(chosen: FactsChoice, dtype: str) -> tuple[PlanRow, ...]:
-    return _plan_of(tuple(chosen.shape.model_dump().values()), chosen.zipped, dtype)
-
-
-@lru_cache(maxsize=64)
-def _growth_of(values: tuple[Any, ...], dtype: str) -> XYChart:
-    return growth_chart(TaskShape(**dict(zip(TaskShape.model_fields, values, strict=True))), dtype)
-
-
-def _growth(chosen: FactsChoice, dtype: str) -> XYChart:
-    return _growth_of(tuple(chosen.shape.model_dump().values()), dtype)
+    return growth_charts(shape, dtype)

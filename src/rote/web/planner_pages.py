@@ -9,24 +9,29 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from rote.report.plan_charts import plan_chart
 from rote.tasks.facts import source_names
+from rote.web.facts_choice import NO_TABLE, Tables
+from rote.web.jobs import Jobs
 from rote.web.pages import page
-from rote.web.planner import DTYPES, LIMITS, VARIANTS, PlannerState, dropped, state_of
+from rote.web.planner import DTYPES, FACTS_LIMITS, LIMITS, VARIANTS, PlannerState, state_of
+from rote.web.plans import plan_of
 from rote.web.query import Query
 
 MOST_BYTES = 8 * 2**20
 """Of a table that is dropped on the page."""
 
 
-def add(app: FastAPI) -> None:
+def add(app: FastAPI, tables: Tables, jobs: Jobs) -> None:
     """Add the planner's addresses."""
 
     @app.get("/planner")
     def planner(request: Request) -> Response:
         state = state_of(Query(request.query_params))
         return page(
-            "planner.html", title="Planner", here="planner", sources=source_names(), limits=LIMITS, dtypes=DTYPES,
-            variants=VARIANTS, **_numbers(state),
+            "planner.html", title="Planner", here="planner", sources=source_names(), no_table=NO_TABLE, limits=LIMITS,
+            facts_limits=FACTS_LIMITS, dtypes=DTYPES, variants=VARIANTS, **_numbers(state),
+            **_plan(state, tables, jobs),
         )  # fmt: skip
 
     @app.get("/planner/numbers")
@@ -34,20 +39,36 @@ def add(app: FastAPI) -> None:
         """What moves with the sliders, alone."""
         return page("planner_numbers.html", **_numbers(state_of(Query(request.query_params))))
 
+    @app.get("/planner/plan")
+    def plan(request: Request) -> Response:
+        """The plan for the facts, or how far it has come, alone."""
+        state = state_of(Query(request.query_params))
+        return page("planner_plan.html", state=state, **_plan(state, tables, jobs))
+
     @app.post("/planner/table")
     async def table(request: Request) -> Response:
-        """A table that was dropped on the page: read, measured and forgotten; the answer is the address of its plan."""
+        """A table that was dropped on the page; the answer is the address of its plan."""
         name = request.query_params.get("name", "")[-120:].replace("/", "_").replace("\0", "_") or "table.csv"
         data = bytearray()
         async for chunk in request.stream():
             data += chunk
             if len(data) > MOST_BYTES:
                 raise HTTPException(413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `rote plan {name}`")
-        chosen = await run_in_threadpool(dropped, bytes(data), name)
+        chosen = await run_in_threadpool(tables.keep, bytes(data), name)
         state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
         return JSONResponse({"address": state.address})
 
 
 def _numbers(state: PlannerState) -> dict[str, Any]:
     every = state.bounds()
-    return {"state": state, "bounds": every, "bounds_chart": state.bounds_chart(every)}
+    numbers = {"state": state, "bounds": every, "bounds_chart": state.bounds_chart(every)}
+    if state.facts.kind != "none":
+        return numbers
+    rows = state.theory()
+    return {**numbers, "theory": rows, "theory_chart": state.theory_chart(rows)}
+
+
+def _plan(state: PlannerState, tables: Tables, jobs: Jobs) -> dict[str, Any]:
+    shown = plan_of(state, tables, jobs)
+    title = f"Bytes of every way to hold {state.facts.name}"
+    return {"plan": shown, "plan_chart": plan_chart(shown.rows, title) if shown and shown.rows else None}

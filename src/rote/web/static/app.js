@@ -17,10 +17,13 @@ async function fetched(address) {
   return { ok: answer.ok, text: await answer.text() };
 }
 
-// Puts a part of a page in its place; what arrives is our own server's, escaped there.
+// Puts a part of a page in its place; what arrives is our own server's, escaped there. A screen reader is told the one
+// line that matters, not the whole part.
 function place(element, text) {
   element.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
   copying(element);
+  const line = element.querySelector("[data-said]")?.dataset.said, said = document.getElementById("said");
+  if (line && said.textContent !== line) said.textContent = line;
 }
 
 function sliders(form) {
@@ -75,9 +78,9 @@ function sliders(form) {
   // Other facts or another precision are another page: their plan changes too.
   for (const select of form.querySelectorAll("#facts, #dtype")) {
     select.addEventListener("change", () => {
-      if (select.id === "facts" && select.value) {
+      if (select.id === "facts" && select.value && select.value !== "none") {
         location.assign("/planner?" + new URLSearchParams({ facts: select.value, dtype: form.elements.dtype.value }));
-      } else { form.submit(); }
+      } else { form.requestSubmit(); }
     });
   }
   for (const button of form.querySelectorAll("[data-plain]")) button.hidden = true;

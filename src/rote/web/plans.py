@@ -1,0 +1,85 @@
+"""The rows of `rote plan` for the facts of a page, made in the queue: some methods are built to learn their size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from rote.errors import RoteError
+from rote.experiments.plan import arranged
+from rote.experiments.plan_built import built_row, ways_for
+from rote.experiments.plan_row import PlanRow, Section
+from rote.experiments.storage import zipped_bytes
+from rote.models.attention_only import AttentionOnly
+from rote.progress import Progress
+from rote.tasks import require_tokens
+from rote.tasks.facts import facts
+from rote.web.facts_choice import Dropped, Tables
+from rote.web.jobs import Busy, Job, Jobs
+from rote.web.planner import PlannerState
+
+HEADINGS: dict[Section, str] = {
+    "builds": "what building ends in",
+    "starts": "where building starts; it may end elsewhere",
+    "orders": "orders of growth and estimates, which no method builds",
+    "refused": "cannot hold them",
+    "no model": "without a model",
+}
+
+
+@dataclass(frozen=True)
+class ShownPlan:
+    """A plan as far as it has come."""
+
+    rows: Sequence[PlanRow] = ()
+    job: Job | None = None
+    """What is still being computed."""
+    problem: str = ""
+    waiting: bool = False
+    """Whether to look again."""
+
+    def sections(self) -> list[tuple[str, list[PlanRow]]]:
+        """Rows by what they are worth, in the order of the plan."""
+        grouped = [(HEADINGS[name], [row for row in self.rows if row.section == name]) for name in get_args(Section)]
+        return [(heading, rows) for heading, rows in grouped if rows]
+
+    def in_short(self) -> list[tuple[str, PlanRow]]:
+        """The few rows that answer how small it can be."""
+        sized = sorted((row for row in self.rows if row.bytes is not None), key=lambda row: row.bytes or 0)
+        exact = [row for row in sized if row.section == "builds" and not row.note]
+        picked = {
+            "nothing is smaller than": [row for row in sized if row.kind == "limit"],
+            "smallest model that builds": exact,
+            "smallest attention-only model that builds": [
+                row for row in exact if (row.spec or {}).get("architecture") == AttentionOnly.architecture
+            ],
+            "a look-up table": [row for row in sized if row.id.startswith("table.")],
+            "a zip of the facts": [row for row in sized if row.id == "zip"],
+        }
+        return [(name, rows[0]) for name, rows in picked.items() if rows]
+
+
+def plan_of(state: PlannerState, tables: Tables, jobs: Jobs, wait: float = 0.0) -> ShownPlan | None:
+    """The plan for the facts of a state, or how far it has come; none where the facts themselves are not at hand."""
+    choice, dtype = state.facts, state.dtype
+    dropped = tables.table(choice.digest) if choice.kind == "table" else None
+    if choice.kind == "none" or (choice.kind == "table" and dropped is None):
+        return None
+    key = ("plan", choice.kind, choice.name, choice.digest, dtype)
+    try:
+        job = jobs.ask(key, lambda progress: _rows(choice.name, dropped, dtype, progress), wait)
+        return ShownPlan(job.result) if job.ready else ShownPlan(job=job, waiting=True)
+    except RoteError as error:
+        return ShownPlan(problem=str(error), waiting=isinstance(error, Busy))
+
+
+def _rows(name: str, dropped: Dropped | None, dtype: str | None, progress: Progress) -> Sequence[PlanRow]:
+    task = require_tokens(facts(name), "plans are for token tasks") if dropped is None else dropped.task
+    ways, built = ways_for(task), []
+    with progress.stage("methods", len(ways)) as stage:
+        for way in ways:
+            stage.describe(way.id)
+            built.append(built_row(way, task, dtype))
+            stage.advance()
+    return arranged(task, dtype, built, zipped_bytes(task) if dropped is None else dropped.zipped)
