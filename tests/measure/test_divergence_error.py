@@ -12,6 +12,7 @@ from random_models import random_model
 from rote.errors import InputError
 from rote.measure import divergence, error, streaming
 from rote.models import QueryAttention
+from rote.models.model import Model
 from rote.tasks import DistributionTask, VectorTask
 
 
@@ -63,7 +64,7 @@ def test_a_context_that_never_occurs_does_not_count():
     assert found.largest == math.inf
 
 
-def vectors(count: int, targets: int, seed: int = 0) -> tuple[VectorTask, np.ndarray]:
+def vectors(count: int, targets: int, seed: int = 0) -> tuple[Model, VectorTask]:
     generator = np.random.default_rng(seed)
     contexts, queries = generator.uniform(size=(count, 3, 4)), generator.uniform(size=(count, 4))
     model = random_model(QueryAttention(context=3, dim=4, head_dim=2, heads=2, outputs=targets), seed, "float64")
