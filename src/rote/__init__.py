@@ -10,8 +10,8 @@
     rote.recall(model, facts)             # what a model holds
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
-`write_folder`, `export_model`, `from_torch`. Theory: `bounds`. Experiments: `sweep`, `capacity`, `densest`,
-`reproduce`, `law`, `figure`.
+`write_folder`, `export_model`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments: `sweep`, `capacity`,
+`densest`, `reproduce`, `law`, `figure`. Language models: `load_language_model`, `recall`, `probe`, `meter`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -29,6 +29,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rote.constructions.build import Built as Built
     from rote.constructions.build import build as build
+    from rote.constructions.overview import Method as Method
+    from rote.constructions.overview import methods as methods
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from rote.experiments.densest import Densest as Densest
     from rote.experiments.densest import densest as densest
     from rote.experiments.grid import Grid as Grid
+    from rote.experiments.meter import meter as meter
+    from rote.experiments.paper_overview import paper as paper
     from rote.experiments.plan import plan as plan
     from rote.experiments.plan_row import PlanRow as PlanRow
     from rote.experiments.run_laws import law as law
@@ -49,12 +53,14 @@ if TYPE_CHECKING:
     from rote.folders import load as load
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
+    from rote.lm.any_model import recall as recall
+    from rote.lm.loading import load_language_model as load_language_model
+    from rote.lm.probe import probe as probe
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
     from rote.measure.inspection import Inspection as Inspection
     from rote.measure.inspection import inspect as inspect
     from rote.measure.recall import Recall as Recall
-    from rote.measure.recall import recall as recall
     from rote.measure.softmax_code import softmax_code as softmax_code
     from rote.models.asking import Answer as Answer
     from rote.models.attention_only import AttentionOnly as AttentionOnly
@@ -97,6 +103,7 @@ _WHERE = {
     "InputError": "rote.errors",
     "Inspection": "rote.measure.inspection",
     "LinearMemory": "rote.models.linear_memory",
+    "Method": "rote.constructions.overview",
     "MlpTransformer": "rote.models.mlp_transformer",
     "Model": "rote.models.model",
     "PlanRow": "rote.experiments.plan_row",
@@ -122,8 +129,13 @@ _WHERE = {
     "inspect": "rote.measure.inspection",
     "law": "rote.experiments.run_laws",
     "load": "rote.folders",
+    "load_language_model": "rote.lm.loading",
+    "meter": "rote.experiments.meter",
+    "methods": "rote.constructions.overview",
+    "paper": "rote.experiments.paper_overview",
     "plan": "rote.experiments.plan",
-    "recall": "rote.measure.recall",
+    "probe": "rote.lm.probe",
+    "recall": "rote.lm.any_model",
     "reproduce": "rote.report.reproduction",
     "softmax_code": "rote.measure.softmax_code",
     "sweep": "rote.report.sweep",

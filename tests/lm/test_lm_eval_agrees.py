@@ -6,8 +6,8 @@ import warnings
 
 import pytest
 
-from rote.lm.loading import load
-from rote.lm.recall import recall
+from rote.lm.loading import load_language_model as load
+from rote.lm.recall import language_recall as recall
 from rote.tasks.facts import facts
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rote.errors import InputError
 from rote.lm import extra
-from rote.lm.loading import load
+from rote.lm.loading import load_language_model as load
 
 
 @pytest.fixture

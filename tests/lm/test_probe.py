@@ -9,7 +9,7 @@ import torch
 
 from rote.errors import InputError
 from rote.lm.geometry import full_rank_contexts, independent_share, rank, separation
-from rote.lm.loading import load
+from rote.lm.loading import load_language_model as load
 from rote.lm.lookup import look_up
 from rote.lm.probe import probe
 

@@ -37,7 +37,7 @@ class LoadingOptions:
 
 
 def load_language_model(model: Path, options: LoadingOptions | None, attentions: bool = False) -> LanguageModel:
-    from rote.lm.loading import load
+    from rote.lm.loading import load_language_model as load
 
     chosen = options or LoadingOptions()
     return load(
@@ -63,7 +63,7 @@ def show_language_recall(
     as_json: bool,
 ) -> bool:
     """Ask a language model and print what it recalls; whether it says every answer whole."""
-    from rote.lm.recall import recall
+    from rote.lm.recall import language_recall
     from rote.lm.weight_files import is_rote_folder
     from rote.tasks import AssociationTask
     from rote.tasks.origin import Reading
@@ -80,7 +80,7 @@ def show_language_recall(
     task = read_facts(facts, reading, Reading(keys="words"))
     if not isinstance(task, AssociationTask):
         raise InputError(f"{facts}: a language model is asked for facts with one answer each, not for distributions")
-    result = recall(
+    result = language_recall(
         load_language_model(model, loading), task, templates, relation=relation, batch=batch, progress=bars()
     )
     if replies is not None:

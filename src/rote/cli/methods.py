@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 
@@ -17,27 +15,14 @@ def methods(method: str | None = None, /, *, as_json: AsJson = False) -> None:
     method
         A construction to tell more about.
     """
-    from rote.constructions import CONSTRUCTIONS
-    from rote.constructions.construction import Construction, construction_named
+    from dataclasses import asdict
 
-    def row(construction: Construction[Any, Any]) -> dict:
-        return {
-            "id": construction.id,
-            "summary": construction.summary,
-            "tasks": [kind.__name__.removesuffix("Task").lower() for kind in construction.tasks],
-            "exact": construction.exact,
-            "dtype": construction.default_dtype,
-            "options": {
-                name: {"default": field.default, "help": " ".join((field.description or "").split())}
-                for name, field in construction.options.model_fields.items()
-            },
-            "source": construction.source,
-            "meets": construction.meets,
-            "unpromised": construction.unpromised,
-        }
+    from rote.constructions.construction import construction_named
+    from rote.constructions.overview import methods as every_method
+    from rote.constructions.overview import overview
 
     if method is None:
-        rows = [row(CONSTRUCTIONS[id]) for id in sorted(CONSTRUCTIONS)]
+        rows = [asdict(shown) for shown in every_method()]
         if as_json:
             print_json(rows)
             return
@@ -47,7 +32,7 @@ def methods(method: str | None = None, /, *, as_json: AsJson = False) -> None:
             [[document["id"], ", ".join(document["tasks"]), document["summary"]] for document in rows],
         )
         return
-    shown = row(construction_named(method))
+    shown = asdict(overview(construction_named(method)))
     if as_json:
         print_json(shown)
         return

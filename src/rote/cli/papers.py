@@ -17,21 +17,18 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
     name
         A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
     """
-    from rote.errors import InputError
-    from rote.experiments.paper_overview import figure_overview, paper_overview, vector_figure_overview
+    from rote.experiments.paper_overview import figure_overview, paper, vector_figure_overview
     from rote.papers import VECTOR_FIGURES, figures_named, vector_figures_named
     from rote.theory import PAPERS
 
     if name is None:
-        every = [paper_overview(id) for id in sorted(PAPERS)]
+        every = [paper(id) for id in sorted(PAPERS)]
         print_json(every) if as_json else _show_all(every)
         return
-    if name in PAPERS:
-        paper = paper_overview(name)
-        print_json(paper) if as_json else _show_paper(paper)
-        return
     if "." not in name:
-        raise InputError(f"{name}: no such paper; known: {', '.join(sorted(PAPERS))}")
+        document = paper(name)
+        print_json(document) if as_json else _show_paper(document)
+        return
     if name.partition(".")[0] in VECTOR_FIGURES:
         figure = vector_figure_overview(vector_figures_named(name)[0])
     else:

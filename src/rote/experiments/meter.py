@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from rote import __version__
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.experiments.ledger import Ledger
 from rote.lm.language_model import ParameterCount, count_parameters
@@ -177,6 +178,7 @@ class Reading:
         }
 
 
+@typed
 def meter(
     model: str,
     sizes: Sizes | None = None,
@@ -196,6 +198,11 @@ def meter(
 
     `loads` are bits offered per parameter. The peak rate is searched for on short runs unless `rate` is given. With a
     folder every point is kept in its ledger when it ends, so that a run that was cut short goes on.
+
+    >>> import rote
+    >>> reading = rote.meter("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
+    >>> reading.parameters.total > 0
+    True
     """
     shape = StringShape(vocab, key, 14 if protocol == "strings" else 1)
     chosen = tuple(sorted(set(LOADS[protocol] if loads is None else loads)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
+from rote.errors import InputError
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.vector_cost import vector_cost
@@ -18,16 +20,24 @@ RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", Fal
 """Ways to reproduce a figure whose cost is estimated: the protocol, and whether `quick` cuts the grid."""
 
 
-def paper_overview(id: str) -> dict[str, Any]:
-    """A paper of `rote.theory.PAPERS` as one document."""
-    paper = PAPERS[id]
+@typed
+def paper(id: str) -> dict[str, Any]:
+    """All that is here of one paper as one document: results, constructions, figures with their claims and costs.
+
+    >>> import rote
+    >>> rote.paper("dana2025")["results"][0]["id"]
+    'dana2025.corollary1'
+    """
+    if id not in PAPERS:
+        raise InputError(f"{id}: no such paper; known: {', '.join(sorted(PAPERS))}")
+    cited = PAPERS[id]
     figures = PAPER_FIGURES[id].figures if id in PAPER_FIGURES else ()
     return {
         "paper": id,
-        "name": paper.name,
-        "title": paper.title,
-        "venue": paper.venue,
-        "citation": paper.citation,
+        "name": cited.name,
+        "title": cited.title,
+        "venue": cited.venue,
+        "citation": cited.citation,
         "results": [
             {"id": result.id, "kind": result.kind, "where": result.where, "statement": result.statement}
             for result in sorted(RESULTS.values(), key=lambda result: result.id)

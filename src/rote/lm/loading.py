@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 from safetensors import SafetensorError
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.lm.extra import need_gguf, transformers
 from rote.lm.language_model import LanguageModel
@@ -28,7 +29,8 @@ UNREADABLE = (
 """What the readers of configurations, tokenizers and weights raise on a file that is not as it should be."""
 
 
-def load(
+@typed
+def load_language_model(
     model: str | Path,
     *,
     gguf: str | None = None,
@@ -42,6 +44,12 @@ def load(
 
     `gguf` names the file in a folder that holds several. `download` allows the network, `remote_code` allows Python
     code that comes with the model to run. `attentions` chooses an attention that gives its weights, which is slower.
+
+    >>> import rote, tempfile
+    >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
+    >>> folder = rote.export_model(rote.build(capitals), "llama", tempfile.mkdtemp() + "/llama", facts=capitals).path
+    >>> rote.load_language_model(folder).kind
+    'causal'
     """
     kind_of_number, place = dtype_named(dtype), _device(device)
     package = transformers()

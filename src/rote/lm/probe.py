@@ -20,11 +20,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rote.arguments import typed
 from rote.errors import InputError
 from rote.lm.geometry import Separation, Share, full_rank_contexts, independent_share, rank, separation
 from rote.lm.language_model import LanguageModel, ParameterCount
 from rote.lm.lookup import LookUp, look_up
-from rote.lm.passages import passages
+from rote.lm.passages import passages, standard_text
 from rote.progress import SILENT, Progress
 
 SATURATED = 0.99
@@ -120,9 +121,10 @@ class _Gathered:
     saturated: list[float] = field(default_factory=list)
 
 
+@typed
 def probe(
     model: LanguageModel,
-    text: str,
+    text: str | None = None,
     *,
     number: int | None = None,
     tokens: int = 32,
@@ -134,7 +136,16 @@ def probe(
     """Run a model on `number` passages of `tokens` tokens each and measure every layer.
 
     The model must have been loaded with `attentions`. Without a number, a tenth more passages than the model has
-    dimensions, so that general position can be tried; `subsets` random subsets are drawn for the Kruskal rank.
+    dimensions, so that general position can be tried; `subsets` random subsets are drawn for the Kruskal rank. Without
+    a text, one that comes with Python.
+
+    >>> import rote, tempfile
+    >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
+    >>> folder = rote.export_model(rote.build(capitals), "llama", tempfile.mkdtemp() + "/llama", facts=capitals).path
+    >>> model = rote.load_language_model(folder, attentions=True)
+    >>> rote.probe(model, "capital France", number=4)  # a text of two tokens, asked for four passages of 32
+    Traceback (most recent call last):
+    rote.errors.InputError: `text`: 4 passages of 32 tokens need 128 tokens, given 2; give a longer text, ...
     """
     refused = [
         f"`{name}`: {value} is too few; give at least {least}"
@@ -153,7 +164,7 @@ def probe(
             "that has"
         )
     number = number or math.ceil(1.1 * dim)
-    ids = passages(model, text, number, tokens)
+    ids = passages(model, standard_text() if text is None else text, number, tokens)
     position = 0 if model.kind == "encoder" else -1
     gathered: list[_Gathered] = []
     logits = []

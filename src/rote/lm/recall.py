@@ -120,7 +120,7 @@ class LanguageRecall:
         return self.bits / self.parameters.total
 
 
-def recall(
+def language_recall(
     model: LanguageModel,
     task: AssociationTask,
     templates: Sequence[str] = (),
