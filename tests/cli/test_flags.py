@@ -74,3 +74,22 @@ def test_a_setting_of_a_construction_and_a_flag_of_build_never_share_a_name():
     """`--set width=3` beside a flag `--width` would be two things of one name; `--rank-one` is the same thing twice."""
     own = {name for construction in CONSTRUCTIONS.values() for name in construction.options.model_fields}
     assert own & set(flags_of(app["build"])) <= {"rank_one", FOLDER}
+
+
+def test_no_error_outside_the_command_line_names_a_flag():
+    """Commands that are shown to be copied have flags; messages have options, which the command line turns to flags."""
+    named = [
+        f"{path.relative_to(SOURCE)}:{line} names {flag}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.relative_to(SOURCE).parts[0] != "cli"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_complaint(node))
+        for line, text in texts(node)
+        for flag in FLAG.findall(text)
+    ]
+    assert not named, "\n".join(sorted(set(named)))
+
+
+def _is_complaint(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in ("problems", "InputError", "CheckFailed", "refuse")
