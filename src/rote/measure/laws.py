@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ CONFIDENCE = 0.95
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 BOUNDS: dict[str, tuple[float, float]] = {"exponent": (0.02, 12.0), "scale": (1e-6, math.inf)}
 """Where a parameter makes sense; those not named are free."""
+PROFILE_STEPS = 25
+"""Steps of one standard error, each half as long again as the last, before an end of an interval counts as infinite."""
+PROFILE_HALVINGS = 8
+"""Of the last step, for the end of an interval: a first one is then known to a 200th of a standard error."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +161,9 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
         raise InputError(
             f"law {law}: {len(form.parameters)} parameters need more than {free} unsaturated points; add cells"
         )
-    result, minimizer = _solve(form, points.x, means, saturation, None)
-    values = _values(result)
+    result = _solve(form, points.x, means, saturation)
+    values = {name: float(value) for name, value in result.params.valuesdict().items()}
+    errors = {name: float(parameter.stderr) for name, parameter in result.params.items()} if result.errorbars else {}
     if all(len(part) == 1 for part in points.repeats):
         bootstrap = min(bootstrap, 1)  # every sample is the same
     generator = np.random.default_rng(seed)
@@ -167,14 +173,15 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
     tail = 100 * (1 - CONFIDENCE) / 2
     ends = np.percentile(samples, [tail, 100 - tail], axis=0) if bootstrap else np.empty((2, 0))
     intervals = {name: (float(low), float(high)) for name, low, high in zip(values, *ends, strict=bool(bootstrap))}
-    distance = _residuals(form, points.x, means, saturation, values)[means < saturation]
+    misfit = _misfit(form, points.x, means, saturation)
+    distance = misfit(list(values.values()))[means < saturation]
     squares = float((distance**2).sum())
     return LawFit(
         law=law,
         formula=form.formula,
         values=values,
         intervals=intervals,
-        profile=_profile(minimizer, result, values),
+        profile=_profile(misfit, values, errors, len(means)),
         residual=math.sqrt(squares / free),
         aicc=_aicc(squares, free, len(values)),
         points=len(means),
@@ -202,29 +209,43 @@ def compare_laws(
     return sorted(fits, key=lambda fit: fit.aicc)
 
 
-def _residuals(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, values: Mapping[str, float]) -> np.ndarray:
-    off = form.evaluate(x, *values.values()) - np.minimum(y, saturation)
-    # A saturated point is met by any law that reaches the ceiling there.
-    return np.nan_to_num(np.where(y >= saturation, np.minimum(off, 0.0), off), nan=1e6, posinf=1e6, neginf=-1e6)
+Misfit = Callable[[Sequence[float] | np.ndarray], np.ndarray]
+"""How far a law with these parameters is from each point."""
 
 
-def _solve(
-    form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float] | None
-) -> tuple[Any, Any]:
+def _misfit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float) -> Misfit:
+    """Called some thousand times for one interval, so that all that can be is done beforehand."""
+    wanted, full = np.minimum(y, saturation), y >= saturation
+    one_sided = bool(full.any())
+    bounded = [(number, *BOUNDS[name]) for number, name in enumerate(form.parameters) if name in BOUNDS]
+
+    def misfit(values: Sequence[float] | np.ndarray) -> np.ndarray:
+        inside = list(values)
+        for number, low, high in bounded:
+            inside[number] = min(max(inside[number], low), high)
+        off = form.evaluate(x, *inside) - wanted
+        if one_sided:
+            # A saturated point is met by any law that reaches the ceiling there.
+            off = np.where(full, np.minimum(off, 0.0), off)
+        return off if np.isfinite(off).all() else np.nan_to_num(off, nan=1e6, posinf=1e6, neginf=-1e6)
+
+    return misfit
+
+
+def _solve(form: Law, x: np.ndarray, y: np.ndarray, saturation: float) -> Any:
     import lmfit
 
     free = y < saturation
-    first = start or dict(zip(form.parameters, form.start(x[free], y[free]), strict=True))
+    first = dict(zip(form.parameters, form.start(x[free], y[free]), strict=True))
     parameters = lmfit.Parameters()
     for name, value in first.items():
         low, high = BOUNDS.get(name, (-math.inf, math.inf))
         parameters.add(name, value=value, min=low, max=high)
-    minimizer = lmfit.Minimizer(
-        lambda given: _residuals(form, x, y, saturation, given.valuesdict()), parameters, nan_policy="raise"
-    )
+    misfit = _misfit(form, x, y, saturation)
+    minimizer = lmfit.Minimizer(lambda given: misfit(list(given.valuesdict().values())), parameters, nan_policy="raise")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return minimizer.minimize(method="leastsq"), minimizer
+        return minimizer.minimize(method="leastsq")
 
 
 def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float]) -> list[float]:
@@ -234,35 +255,84 @@ def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: di
     if form.name in DEGREES and not (y >= saturation).any():
         return np.polynomial.polynomial.polyfit(x, y, DEGREES[form.name]).tolist()
 
-    def bounded(values: np.ndarray) -> dict[str, float]:
-        return {
-            name: min(max(float(value), BOUNDS[name][0]), BOUNDS[name][1]) if name in BOUNDS else float(value)
-            for name, value in zip(start, values, strict=True)
-        }
-
     with warnings.catch_warnings():  # where a sample pins nothing down, the last step will do
         warnings.simplefilter("ignore")
-        solution, _ = leastsq(lambda values: _residuals(form, x, y, saturation, bounded(values)), list(start.values()))
-    return list(bounded(solution).values())
+        solution, _ = leastsq(_misfit(form, x, y, saturation), list(start.values()))
+    return [
+        min(max(value, BOUNDS[name][0]), BOUNDS[name][1]) if name in BOUNDS else value
+        for name, value in zip(start, solution.tolist(), strict=True)
+    ]
 
 
-def _values(result: Any) -> dict[str, float]:
-    return {name: float(value) for name, value in result.params.valuesdict().items()}
+def _profile(
+    misfit: Misfit, values: dict[str, float], errors: dict[str, float], points: int
+) -> dict[str, tuple[float, float]]:
+    """For each parameter the values at which the best fit of the others just fails the F-test at `CONFIDENCE`.
+
+    An end is infinite where no value on that side fails, and where errors are unknown because nothing is pinned down.
+    """
+    from scipy.stats import f as f_distribution
+
+    freedom = points - len(values)
+    if not errors or freedom < 1:
+        return dict.fromkeys(values, (-math.inf, math.inf))
+    least = float((misfit(list(values.values())) ** 2).sum())
+    limit = least * (1 + float(f_distribution.ppf(CONFIDENCE, 1, freedom)) / freedom)
+    profile = {}
+    for number, (name, error) in enumerate(errors.items()):
+        squares = partial(_squares_beside, misfit, number)
+        low, high = (_profile_end(squares, name, values, side * error, limit) for side in (-1, 1))
+        profile[name] = (low, high)
+    return profile
 
 
-def _profile(minimizer: Any, result: Any, values: dict[str, float]) -> dict[str, tuple[float, float]]:
-    import lmfit
+def _profile_end(
+    squares: Callable[[float, list[float]], tuple[float, list[float]]],
+    name: str,
+    values: dict[str, float],
+    error: float,
+    limit: float,
+) -> float:
+    """Where the sum of squares passes the limit, going from the best value in steps of its standard error.
 
-    everywhere = dict.fromkeys(values, (-math.inf, math.inf))
-    if not result.errorbars:
-        return everywhere
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            intervals: Any = lmfit.conf_interval(minimizer, result, sigmas=[CONFIDENCE], maxiter=60)
-    except (lmfit.MinimizerException, ValueError, KeyError):
-        return everywhere
-    return {name: (float(ends[0][1]), float(ends[-1][1])) for name, ends in intervals.items()}
+    The others are fitted again from where they were last within the limit: an ill-conditioned fit that starts far away
+    ends elsewhere.
+    """
+    nearest = BOUNDS.get(name, (-math.inf, math.inf))[error > 0]
+    others = [value for other, value in values.items() if other != name]
+    inside, step = values[name], error
+    for _ in range(PROFILE_STEPS):
+        outside = inside + step
+        if (outside - nearest) * error >= 0:
+            # A step beyond the bound goes nearly up to it instead.
+            outside = inside + 0.999 * (nearest - inside)
+        sum_of_squares, fitted = squares(outside, others)
+        if sum_of_squares > limit:
+            break
+        inside, others, step = outside, fitted, 1.5 * step
+    else:
+        return math.copysign(math.inf, error)
+    for _ in range(PROFILE_HALVINGS):
+        middle = (inside + outside) / 2
+        sum_of_squares, fitted = squares(middle, others)
+        if sum_of_squares > limit:
+            outside = middle
+        else:
+            inside, others = middle, fitted
+    return inside
+
+
+def _squares_beside(misfit: Misfit, fixed: int, value: float, start: list[float]) -> tuple[float, list[float]]:
+    """The least sum of squares with one parameter fixed, and the others there."""
+    from scipy.optimize import leastsq
+
+    def beside(free: np.ndarray) -> np.ndarray:
+        return misfit([*free[:fixed], value, *free[fixed:]])
+
+    with warnings.catch_warnings():  # where the rest is not pinned down, the last step will do
+        warnings.simplefilter("ignore")
+        solution, _ = leastsq(beside, start)
+    return float((beside(solution) ** 2).sum()), solution.tolist()
 
 
 def _aicc(squares: float, points: int, parameters: int) -> float:
