@@ -33,8 +33,9 @@ def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
             axes.set_ylim(bottom=0)
         elif isinstance(plan.figure, GridFigure) and plan.figure.cells[0][0].classes is None:
             axes.set_yscale("log")
-        if not isinstance(plan.figure, SaturationFigure):
-            axes.set_xticks(sorted({point.x for series in findings.series for point in series.points}))
+        sizes = sorted({point.x for series in findings.series for point in series.points})
+        axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+        axes.xaxis.minorticks_off()
         axes.set_xlabel(findings.x_label)
         axes.set_ylabel(findings.y_label)
         note = "QUICK: fewer cells and repeats, " if plan.quick else ""
