@@ -18,8 +18,8 @@ from rote.papers.vector_figures import VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
 POINTS = [
-    (VectorSetting(5, 32), 10_000, "published"),
     (VectorSetting(5, 32, 10), 600, "smaller: published with H = 30, 10,000 examples, 300,000 steps"),
+    (VectorSetting(5, 32), 10_000, "published"),
     (VectorSetting(5, 10, shared=False), 1_500, "smaller: published with H = 20, 20,000 examples"),
     (VectorSetting(1, 32, classes=None), 10_000, "published"),
     (VectorSetting(20, 5), 6_000, "published"),

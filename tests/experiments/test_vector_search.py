@@ -25,7 +25,7 @@ def run(limit, start, scale=1.0):
 def test_a_search_ends_at_the_boundary_from_anywhere_however_wrong_its_scores_are(limit, start, scale):
     ended, tried = run(limit, start, scale)
     low = -1 if ended.recalled is None else ended.recalled
-    high = LAST_RUNG + 1 if ended.refused is None else ended.refused
+    high = LAST_RUNG + 1 if ended.too_many is None else ended.too_many
     assert low <= limit < high
     assert high - low <= GAP or size(high) - size(max(low, 0)) <= 1
     assert len(tried) < 20
@@ -55,12 +55,12 @@ def test_sizes_rise_by_a_twentieth():
 def results(setting, accuracies, seed=0):
     """Ended trials whose accuracy falls off beyond limits: all recalled up to the first, .995 up to the second."""
     everything, nearly = accuracies
-    found = {}
+    ended = {}
     for rung in range(200):
         accuracy = 1.0 if rung <= everything else 0.995 if rung <= nearly else 0.5
         result = {"accuracy": accuracy, "mean_square": None, "steps": 1200, "seconds": 1.0}
-        found[trial_at(setting, rung, "fast", seed).key] = result
-    return found
+        ended[trial_at(setting, rung, "fast", seed).key] = result
+    return ended
 
 
 def test_both_thresholds_are_searched_and_share_their_tries():
@@ -68,8 +68,8 @@ def test_both_thresholds_are_searched_and_share_their_tries():
     known = results(setting, (120, 130))
     all_of_them = capacity_of(setting, AT_ALL, "fast", 0, known)
     nearly = capacity_of(setting, AT_99, "fast", 0, known)
-    assert all_of_them.recalled <= size(120) < all_of_them.refused <= size(122)
-    assert nearly.recalled <= size(130) < nearly.refused <= size(132)
+    assert all_of_them.recalled <= size(120) < all_of_them.too_many <= size(122)
+    assert nearly.recalled <= size(130) < nearly.too_many <= size(132)
     assert all_of_them.seconds == all_of_them.tries
 
 
@@ -82,7 +82,7 @@ def test_the_next_seed_starts_where_the_one_before_ended():
     alone = results(setting, (120, 130), seed=1)
     assert capacity_of(setting, AT_99, "fast", 1, alone) is None, "its start is not known"
     both = capacity_of(setting, AT_99, "fast", 1, {**known, **alone})
-    assert both.recalled <= size(130) < both.refused
+    assert both.recalled <= size(130) < both.too_many
     assert both.tries < capacity_of(setting, AT_99, "fast", 0, known).tries
 
 

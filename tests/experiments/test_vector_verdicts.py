@@ -23,7 +23,7 @@ def findings(values, setting=None, overlaps=()):
     """One series: x -> values of its seeds."""
     plan = VectorPlan.of(vector_figures_named("mahdavi2024.heads")[0])
     points = tuple(
-        VectorPoint(x, tuple(seeds), setting or VectorSetting(x, 32), 1.0, tuple(overlaps))
+        VectorPoint(x, tuple(seeds), setting or VectorSetting(x, 32), 1.0, overlaps=tuple(overlaps))
         for x, seeds in values.items()
     )
     return VectorFindings(plan, (VectorSeries("a series", points),), 0)

@@ -56,7 +56,7 @@ def _show(findings: VectorFindings, document: dict[str, Any]) -> None:
             [
                 series.name,
                 int(point.x),
-                ", ".join(f"{value:.5g}" for value in point.values),
+                point.in_words,
                 f"{point.mean:.5g}",
                 point.setting.promised,
                 point.setting.rank,

@@ -1,6 +1,6 @@
 """Capacity of a setting by training: the most examples that meet a threshold, seed by seed.
 
-Each try draws its examples anew from the seed. What is returned was memorized; longer training may memorize more.
+Each try draws its examples anew from the seed. What is returned was recalled; longer training may recall more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class VectorCapacity:
     seed: int
     recalled: int
     """Most examples that met the threshold; 0 if one did not."""
-    refused: int | None
+    too_many: int | None
     """Fewest that did not, among the sizes tried."""
     tries: int
     seconds: float
@@ -98,7 +98,7 @@ def capacity_of(
         threshold,
         seed,
         0 if ended.recalled is None else size(ended.recalled),
-        None if ended.refused is None else size(ended.refused),
+        None if ended.too_many is None else size(ended.too_many),
         len(own),
         sum(result["seconds"] for result in own),
     )

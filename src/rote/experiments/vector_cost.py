@@ -21,22 +21,27 @@ PER_WEIGHT = 1.3e-8
 """For each attention weight of a shared context: a column of 65 products, softmax, and the same backward."""
 PER_CONTEXT_PRODUCT = 1.3e-10
 """For each product of a head with a vector of a fresh context."""
+PER_CONTEXT_NUMBER = 1.0e-9
+"""For each number of a fresh context, which is read anew at every step."""
 PER_GRAM_PRODUCT = 5.0e-11
-TRIES = 7
-"""Of a search, about, at two thresholds ten."""
+TRIES = 4
+"""Of a search, about; the two thresholds of labels take twice as many."""
 
 
 def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtocol) -> float:
     """Processor time of one trial that takes all its steps."""
     batch = min(protocol.batch or examples, examples)
-    heads = setting.heads * (PER_HEAD if protocol.optimizer == "muon" else PER_HEAD_ADAM)
+    muon = PER_HEAD * setting.head_dim / setting.dim
+    heads = setting.heads * (muon if protocol.optimizer == "muon" else PER_HEAD_ADAM)
     if setting.shared:
         each = setting.heads * setting.context * PER_WEIGHT
         width = setting.heads * setting.context
     else:
         each = setting.heads * setting.dim * (6 * setting.context + 2 * setting.dim) * PER_CONTEXT_PRODUCT
+        each += setting.context * setting.dim * PER_CONTEXT_NUMBER
         width = setting.heads * setting.dim
     if protocol.method == "projection":
+        # Attention is computed once for the readout's equations and once for the gradient.
         each = 1.6 * each + width**2 * PER_GRAM_PRODUCT
     return protocol.steps * (PER_STEP + heads + batch * each)
 
@@ -47,7 +52,7 @@ def vector_cost(plan: VectorPlan) -> tuple[int, float]:
         trials, seconds = 0, 0.0
         for setting, _ in plan.cells:
             examples = expected_capacity(setting)
-            tries = TRIES if setting.classes is None else TRIES + 3
+            tries = TRIES if setting.classes is None else 2 * TRIES
             protocol = protocol_for(plan.protocol, examples, None if setting.classes else 1)
             trials += tries * plan.repeats
             seconds += tries * plan.repeats * trial_seconds(setting, examples, protocol)

@@ -23,16 +23,28 @@ class VectorPoint:
 
     x: float
     values: tuple[float, ...]
-    """Examples memorized, accuracy, error, or share of saturated heads."""
+    """Examples recalled, accuracy, error, or share of saturated heads."""
     setting: VectorSetting
     seconds: float
     """Processor time of its trials."""
+    too_many: tuple[float | None, ...] = ()
+    """For each value of a capacity, the fewest examples that were too many: the boundary lies between the two."""
     overlaps: tuple[float, ...] = ()
     """Of pairs of heads, where saturation was measured."""
 
     @property
     def mean(self) -> float:
         return float(np.mean(self.values))
+
+    @property
+    def in_words(self) -> str:
+        """Every seed's value; a capacity as the interval that it lies in."""
+        if not self.too_many:
+            return ", ".join(f"{value:.5g}" for value in self.values)
+        return ", ".join(
+            f"{value:.0f} to {'?' if high is None else f'{high:.0f}'}"
+            for value, high in zip(self.values, self.too_many, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class VectorFindings:
     def y_label(self) -> str:
         figure = self.plan.figure
         if isinstance(figure, CapacityFigure):
-            return "examples memorized"
+            return "examples recalled"
         if isinstance(figure, SaturationFigure):
             return "share of saturated heads"
         return "accuracy" if figure.cells[0][0].classes else "mean squared error"
@@ -98,6 +110,7 @@ class VectorFindings:
                     "series": series.name,
                     "x": point.x,
                     "values": list(point.values),
+                    **({"too_many": list(point.too_many)} if point.too_many else {}),
                     "promised": point.setting.promised,
                     "rank": point.setting.rank,
                     "seconds": point.seconds,
@@ -152,7 +165,8 @@ def _capacities(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoi
             values = tuple(float(capacity.recalled) for capacity in ended)
             seconds = sum(capacity.seconds for capacity in ended)
             name = f"{setting.in_words}, {threshold.in_words}"
-            rows.append((name, VectorPoint(getattr(setting, size), values, setting, seconds)))
+            too_many = tuple(None if capacity.too_many is None else float(capacity.too_many) for capacity in ended)
+            rows.append((name, VectorPoint(getattr(setting, size), values, setting, seconds, too_many)))
     return rows
 
 
@@ -171,7 +185,7 @@ def _asked(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoint]]:
         values = tuple(_value(plan, result) for result in ended)
         overlaps = tuple(pair for result in ended for pair in result.get("heads", {}).get("overlaps", ()))
         seconds = sum(result["seconds"] for result in ended)
-        rows.append((name, VectorPoint(x, values, members[0][0], seconds, overlaps)))
+        rows.append((name, VectorPoint(x, values, members[0][0], seconds, overlaps=overlaps)))
     return rows
 
 

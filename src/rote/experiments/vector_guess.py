@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rote.experiments.vector_trial import VectorTrial, memorized
+from rote.experiments.vector_trial import VectorTrial, meets_threshold
 from rote.papers.vector_figures import Threshold, VectorSetting
 
 PER_TARGET = 0.7
@@ -33,7 +33,7 @@ def free_numbers(setting: VectorSetting) -> int:
 
 
 def expected_capacity(setting: VectorSetting) -> int:
-    """About how many examples training memorizes."""
+    """About how many examples training recalls."""
     if setting.classes is None:
         return max(1, round(PER_TARGET * free_numbers(setting)))
     separated = setting.heads**2 / (setting.heads**2 + HEADS_FOR_LABELS)
@@ -43,7 +43,7 @@ def expected_capacity(setting: VectorSetting) -> int:
 def rungs_above(trial: VectorTrial, result: dict[str, Any], threshold: Threshold) -> float:
     """About how many rungs of the ladder of sizes a threshold's boundary lies above a trial; negative where it was not
     met."""
-    met = memorized(result, threshold)
+    met = meets_threshold(result, threshold)
     if threshold.mean_square is not None:
         error = result["mean_square"]
         decades = -10.0 if error is None else math.log10(threshold.mean_square / max(error, 1e-20))

@@ -2,7 +2,7 @@
 
 Scores of a head may change by a constant over tokens without changing attention, so only the tokens' differences count.
 They span n - 1 dimensions: with P an orthonormal basis of that span, W_K' = P and W_Q' = P W_K^T W_Q give the scores
-x^T W_Q^T W_K e_s up to a constant. Whatever a larger k memorizes in one context, k = n - 1 expresses: what it gains is
+x^T W_Q^T W_K e_s up to a constant. Whatever a larger k recalls in one context, k = n - 1 expresses: what it gains is
 optimisation.
 """
 

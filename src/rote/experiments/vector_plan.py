@@ -73,23 +73,18 @@ class VectorPlan:
         figure = self.figure
         if isinstance(figure, SaturationFigure):
             return list(figure.cells)
-        cells: list[tuple[VectorSetting, int | None]] = (
-            list(figure.cells) if isinstance(figure, GridFigure) else [(setting, None) for setting in figure.settings]
-        )
-        if not self.quick:
-            return cells
+        if isinstance(figure, GridFigure):
+            return [] if self.quick else list(figure.cells)
         kept = figure.quick
         return [
-            (setting, count)
-            for setting, count in _with_quick_sizes(figure, cells)
-            if getattr(setting, figure.size) in kept.x
-            and (setting.shared or kept.fresh)
-            and (count is None or count in kept.examples)
+            (setting, None)
+            for setting in figure.settings
+            if not self.quick or (getattr(setting, figure.size) in kept.x and (setting.shared or kept.fresh))
         ]
 
     def trials(self) -> list[VectorTrial]:
         """Every trial of a grid or of a saturation figure; a search finds its own."""
-        found = []
+        trials = []
         for seed in range(self.repeats):
             for setting, count in self.cells:
                 if count is None:
@@ -97,10 +92,10 @@ class VectorPlan:
                 if isinstance(self.figure, SaturationFigure):
                     for steps in self.lengths:
                         protocol = protocol_for(self.protocol, count, None, steps=steps, stop=False)
-                        found.append(VectorTrial(setting, count, protocol, seed, heads_measured=True))
+                        trials.append(VectorTrial(setting, count, protocol, seed, heads_measured=True))
                 else:
-                    found.append(VectorTrial(setting, count, self._grid_protocol(setting, count), seed))
-        return found
+                    trials.append(VectorTrial(setting, count, self._grid_protocol(setting, count), seed))
+        return trials
 
     def wanted(self, results: Results) -> list[VectorTrial]:
         """Trials to run next."""
@@ -112,19 +107,3 @@ class VectorPlan:
         protocol = protocol_for(self.protocol, count, None if setting.classes else 1)
         fewest = self.figure.fewest_steps if isinstance(self.figure, GridFigure) else 0
         return protocol.changed(steps=max(protocol.steps, fewest)) if self.protocol == "paper" else protocol
-
-
-def _with_quick_sizes(
-    figure: CapacityFigure | GridFigure, cells: list[tuple[VectorSetting, int | None]]
-) -> list[tuple[VectorSetting, int | None]]:
-    """A quick grid may have sizes of its own, between those of the whole one."""
-    from dataclasses import replace
-
-    added = [
-        (replace(setting, **{figure.size: x}), count)
-        for x in figure.quick.x
-        if x not in {getattr(setting, figure.size) for setting, _ in cells}
-        for setting, count in cells
-        if getattr(setting, figure.size) == getattr(cells[0][0], figure.size)
-    ]
-    return sorted([*cells, *added], key=lambda cell: getattr(cell[0], figure.size))

@@ -31,7 +31,7 @@ def saturated(model: Model, task: VectorTask, level: float = SATURATED) -> Bool[
     spec = model.spec
     if not isinstance(spec, QueryAttention):
         raise TypeError(f"saturation is measured of query attention, not of {spec.architecture}")
-    found = []
+    marks = []
     step = rows_at_once(model)
     for start in range(0, task.facts, step):
         contexts, queries = (torch.tensor(part).to(model.dtype) for part in task.inputs(slice(start, start + step)))
@@ -40,8 +40,8 @@ def saturated(model: Model, task: VectorTask, level: float = SATURATED) -> Bool[
         scores = torch.einsum("bhk,hkd->bhd", heads, model.weights["key"]) @ tokens.mT
         if spec.scale_scores:
             scores = scores / math.sqrt(spec.dim)
-        found.append(scores.softmax(-1).amax(-1) > level)
-    return torch.cat(found)
+        marks.append(scores.softmax(-1).amax(-1) > level)
+    return torch.cat(marks)
 
 
 def head_shares(model: Model, task: VectorTask) -> dict[str, Any]:

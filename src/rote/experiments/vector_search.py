@@ -1,7 +1,7 @@
 """Capacity by a search over a fixed ladder of sizes.
 
 Sizes are powers of 1.05, so that searches for different thresholds share their trials; a search ends when what was
-memorized and what was not lie two rungs apart or fewer: capacity is then known to within 10 %, and both ends are given.
+recalled and what was not lie two rungs apart or fewer: capacity is then known to within 10 %, and both ends are given.
 A search is a pure function of the scores so far: it says which size to try next, or where it ended. A run that was
 killed goes on by asking it again.
 """
@@ -36,8 +36,8 @@ class Bracket:
     """Where a search stands."""
 
     recalled: int | None
-    """Rung at which the examples were memorized; none if not even one was."""
-    refused: int | None
+    """Rung at which the examples were recalled; none if not even one was."""
+    too_many: int | None
     """Rung at which they were not."""
     wanted: int | None
     """Rung to try next; none when the search has ended."""
@@ -45,7 +45,7 @@ class Bracket:
     @property
     def middle(self) -> int:
         """Where another seed's search may start."""
-        ends = [rung for rung in (self.recalled, self.refused) if rung is not None]
+        ends = [rung for rung in (self.recalled, self.too_many) if rung is not None]
         return sum(ends) // len(ends)
 
 

@@ -56,7 +56,7 @@ class VectorTrial:
         )  # fmt: skip
 
 
-def memorized(result: dict[str, Any], threshold: Threshold) -> bool:
+def meets_threshold(result: dict[str, Any], threshold: Threshold) -> bool:
     """Whether a trial met a threshold; one that diverged did not."""
     if threshold.accuracy is not None:
         return result["accuracy"] is not None and result["accuracy"] >= threshold.accuracy

@@ -54,9 +54,9 @@ def _(rule: PowerOfSize, measured: VectorFindings) -> Verdict:
         for name, fit in fits.items()
     }
     why = "; ".join(
-        f"{name}: exponent {item['exponent']:.2f} ({item['interval'][0]:.2f} to {item['interval'][1]:.2f}), "
-        f"{item['slope']:.0f} a head from {item['offset']:+.0f}"
-        for name, item in numbers.items()
+        f"{name}: exponent {law['exponent']:.2f} ({law['interval'][0]:.2f} to {law['interval'][1]:.2f}), "
+        f"{law['slope']:.0f} a head from {law['offset']:+.0f}"
+        for name, law in numbers.items()
     )
     outcome: Outcome = "undecided"
     if len(agree) >= 0.75 * len(fits):

@@ -17,7 +17,7 @@ SIZE_LABELS: dict[Size, str] = {"heads": "heads H", "context": "context length n
 
 @dataclass(frozen=True)
 class VectorSetting:
-    """A model and the kind of examples it is to memorize."""
+    """A model and the kind of examples it is to recall."""
 
     heads: int
     context: int
@@ -49,7 +49,7 @@ class VectorSetting:
 
 @dataclass(frozen=True)
 class Threshold:
-    """When a model counts as having memorized its examples."""
+    """When a model counts as having recalled its examples."""
 
     accuracy: float | None = None
     """Labels recalled, at least this share."""
@@ -70,19 +70,16 @@ AT_ERROR = Threshold(mean_square=1e-4)
 
 @dataclass(frozen=True)
 class Quick:
-    """What `quick` keeps of a figure: values of x, and a series per kind of setting; nothing when `x` is empty."""
+    """What `quick` keeps of a search for capacities: values of x, and a series per kind of setting."""
 
-    x: tuple[int, ...] = ()
-    repeats: int = 1
+    x: tuple[int, ...]
     fresh: bool = True
     """Whether fresh contexts are kept."""
-    examples: tuple[int, ...] = ()
-    """Numbers of examples that a grid keeps."""
 
 
 @dataclass(frozen=True)
 class CapacityFigure:
-    """The most examples memorized against one size, found by bisection."""
+    """The most examples recalled against one size, found by bisection."""
 
     id: str
     title: str
@@ -96,7 +93,7 @@ class CapacityFigure:
 
 @dataclass(frozen=True)
 class GridFigure:
-    """Accuracy (or error) at given numbers of examples against one size, as published."""
+    """Accuracy (or error) at given numbers of examples against one size, as published; `quick` leaves it out."""
 
     id: str
     title: str
@@ -104,7 +101,6 @@ class GridFigure:
     cells: tuple[tuple[VectorSetting, int], ...]
     """Settings with numbers of examples."""
     claims: tuple[Claim, ...]
-    quick: Quick
     repeats: int = 6
     fewest_steps: int = 0
     """Of protocol `paper`, where the paper trained longer than elsewhere."""

@@ -50,27 +50,27 @@ class NothingBeyond(Rule):
     @property
     def in_words(self) -> str:
         return (
-            f"the largest x memorizes within {self.within:.0%} of what x = {self.x} does, in every series; refuted "
+            f"the largest x recalls within {self.within:.0%} of what x = {self.x} does, in every series; refuted "
             "where all seeds of one lie beyond all of the other by more"
         )
 
 
 @dataclass(frozen=True)
 class MeetsPromise(Rule):
-    """Training memorizes at least what Theorem 1 promises."""
+    """Training recalls at least what Theorem 1 promises."""
 
     @property
     def in_words(self) -> str:
-        return "every seed memorizes H(min(n, k) - 1) + 1 examples or more, at every x"
+        return "every seed recalls H(min(n, k) - 1) + 1 examples or more, at every x"
 
 
 @dataclass(frozen=True)
 class NoMoreThanRank(Rule):
-    """Training memorizes no more than fixed attention could: the bound is tight for it too."""
+    """Training recalls no more than fixed attention could: the bound is tight for it too."""
 
     @property
     def in_words(self) -> str:
-        return "no seed memorizes more than H(n - 1) + 1 examples in one shared context (Hd in fresh ones)"
+        return "no seed recalls more than H(n - 1) + 1 examples in one shared context (Hd in fresh ones)"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION,
 COLOURS = (BLUE, SKY, VERMILION, GREEN, PURPLE, ORANGE)
 MARKS = ("o", "s", "^", "D", "v", "P")
 SMALLEST_SHOWN = 0.8
-"""Nothing memorized is drawn here on a logarithmic axis."""
+"""Nothing recalled is drawn here on a logarithmic axis."""
 
 
 def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
@@ -23,8 +23,8 @@ def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with figure(7.4, 4.6) as drawn:
         axes = drawn.add_subplot()
-        for place, series in enumerate(findings.series):
-            _draw_series(axes, series, COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)], findings)
+        for index, series in enumerate(findings.series):
+            _draw_series(axes, series, COLOURS[index % len(COLOURS)], MARKS[index % len(MARKS)], findings)
         if isinstance(plan.figure, CapacityFigure):
             _draw_bounds(axes, findings)
             axes.set_yscale("log")
@@ -33,8 +33,9 @@ def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
             axes.set_ylim(bottom=0)
         elif isinstance(plan.figure, GridFigure) and plan.figure.cells[0][0].classes is None:
             axes.set_yscale("log")
-        if not isinstance(plan.figure, SaturationFigure):
-            axes.set_xticks(sorted({point.x for series in findings.series for point in series.points}))
+        sizes = sorted({point.x for series in findings.series for point in series.points})
+        axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+        axes.xaxis.minorticks_off()
         axes.set_xlabel(findings.x_label)
         axes.set_ylabel(findings.y_label)
         note = "QUICK: fewer cells and repeats, " if plan.quick else ""
@@ -53,6 +54,8 @@ def _draw_series(axes: Any, series: VectorSeries, colour: str, mark: str, findin
     for point in series.points:
         values = [max(value, SMALLEST_SHOWN) if _counts(findings) else value for value in point.values]
         axes.plot([point.x] * len(values), values, ls="none", marker="_", ms=7, color=colour, zorder=2)
+        for low, high in zip(values, point.too_many, strict=False):
+            axes.plot([point.x] * 2, [low, low if high is None else high], lw=2.5, alpha=0.4, color=colour, zorder=2)
     line = series.fit("linear")
     if line is None or not _counts(findings) or findings.plan.figure.claims[0].id != "linear-in-heads":
         return

@@ -13,9 +13,9 @@ from rote.papers.vector_figures import CapacityFigure, Quick, VectorSetting
 from rote.papers.vector_rules import IncreasesWithSize, MeetsPromise, NoMoreThanRank, NothingBeyond, PowerOfSize
 
 MEETS_PROMISE = Claim(
-    "meets-promise", "Training memorizes at least the H(min(n, k) - 1) + 1 examples of Theorem 1", MeetsPromise()
+    "meets-promise", "Training recalls at least the H(min(n, k) - 1) + 1 examples of Theorem 1", MeetsPromise()
 )
-TIGHT = Claim("tight", "The bound is tight: training memorizes no more than H(n - 1) + 1 examples", NoMoreThanRank())
+TIGHT = Claim("tight", "The bound is tight: training recalls no more than H(n - 1) + 1 examples", NoMoreThanRank())
 
 
 def kinds(setting: VectorSetting, fresh: bool = True) -> tuple[VectorSetting, ...]:
@@ -37,7 +37,7 @@ BY_HEADS = CapacityFigure(
         MEETS_PROMISE,
         TIGHT,
     ),
-    Quick((1, 2, 3, 5), fresh=False),
+    Quick((1, 2, 5, 10), fresh=False),
 )
 
 BY_CONTEXT = CapacityFigure(

@@ -14,6 +14,6 @@ SATURATION = SaturationFigure(
         Claim("saturates", "Heads are saturated on more examples the longer training lasts", SaturatesWithTraining()),
         Claim("specialises", "Heads specialise on different examples, beyond independence", HeadsSplitExamples()),
     ),
-    lengths=(1200, 4800, 19_200),
+    lengths=(300, 1200, 4800),
     quick_lengths=(1200, 4800),
 )
