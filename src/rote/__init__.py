@@ -11,7 +11,7 @@
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `from_torch`. Theory: `bounds`. Experiments: `sweep`, `capacity`, `densest`,
-`reproduce`, `law`, `figure`.
+`reproduce`, `law`, `figure`. Ground truth: `families`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rote.experiments.capacity import capacity as capacity
     from rote.experiments.densest import Densest as Densest
     from rote.experiments.densest import densest as densest
+    from rote.experiments.families import families as families
     from rote.experiments.grid import Grid as Grid
     from rote.experiments.plan import plan as plan
     from rote.experiments.plan_row import PlanRow as PlanRow
@@ -117,6 +118,7 @@ _WHERE = {
     "divergence": "rote.measure.divergence",
     "export_model": "rote.export.export",
     "facts": "rote.tasks.facts",
+    "families": "rote.experiments.families",
     "figure": "rote.report.figures",
     "from_torch": "rote.export.targets.torch_state",
     "inspect": "rote.measure.inspection",
