@@ -18,6 +18,7 @@ def export(
     to: str,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     facts: Facts | None = None,
+    cache: str | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -35,12 +36,14 @@ def export(
         Folder to write into.
     facts
         The facts that the model was made for; read again from where they came from when absent.
+    cache
+        float16 to keep keys and values in half precision, as llama.cpp does by itself (llama, gpt2 and gguf).
     force
         Replace an exported folder that exists.
     """
     from rote.export import export_model
 
-    exported = export_model(model, to, output, facts, overwrite=force, progress=bars())
+    exported = export_model(model, to, output, facts, cache=cache, overwrite=force, progress=bars())
     certificate = exported.certificate
     if as_json:
         print_json({"folder": str(exported.path), **certificate.model_dump(mode="json")})

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rote.arguments import typed
@@ -14,7 +14,7 @@ from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
 from rote.export.requirement import install_line, refuse_missing
 from rote.export.subject import Exportable, Subject, subject_of
-from rote.export.target import Manifest, Target, target_named, write_manifest
+from rote.export.target import TARGETS, Manifest, Target, target_named, write_manifest
 from rote.folders.destination import check_writable, parents_of, writing
 from rote.folders.folder import swap_in, write_folder, write_json
 from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
@@ -42,6 +42,7 @@ def export_model(
     output: str | Path,
     facts: Facts | None = None,
     *,
+    cache: str | None = None,
     overwrite: bool = False,
     progress: Progress = SILENT,
 ) -> Exported:
@@ -49,7 +50,8 @@ def export_model(
 
     `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
     `facts` are read again from where a folder says they came from when they are not given. A folder is written only
-    if the target library recalls every fact that the model recalls.
+    if the target library recalls every fact that the model recalls. `cache="float16"` has it keep keys and values in
+    half precision meanwhile, where a target lets that be chosen.
 
     >>> import rote, tempfile
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -59,28 +61,41 @@ def export_model(
     """
     target, path = target_named(to), Path(output)
     check_export_destination(path, overwrite)
+    _refuse_cache(target, cache)
     refuse_missing(to, target.requirements, target.extra)
     subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
     with writing(path), parents_of(path):
-        certificate = _write_aside(target, subject, path, progress)
+        certificate = _write_aside(target, subject, cache, path, progress)
     return Exported(path, certificate)
 
 
-def _write_aside(target: Target, subject: Subject, path: Path, progress: Progress) -> RuntimeCertificate:
+def _refuse_cache(target: Target, cache: str | None) -> None:
+    if cache is None or cache in target.caches:
+        return
+    if not target.caches:
+        others = ", ".join(name for name, other in TARGETS.items() if other.caches)
+        raise InputError(f"`cache={cache}`: {target.id} keeps no keys and values; leave it out, or export to {others}")
+    raise InputError(f"`cache={cache}`: is not one of {', '.join(target.caches)}")
+
+
+def _write_aside(
+    target: Target, subject: Subject, cache: str | None, path: Path, progress: Progress
+) -> RuntimeCertificate:
     """Write and examine a folder beside `path`, then rename it; what was begun is removed if anything fails."""
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         with _in_library(target):
-            manifest = target.write(subject, aside)
+            manifest = replace(target.write(subject, aside), cache=cache or next(iter(target.caches), None))
         write_manifest(aside, manifest)
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
         certificate = examine_folder(target, aside, subject, manifest, progress).certificate
         if not certificate.complete:
             raise CheckFailed(
                 f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
-                "Larger margins survive: build with `solve=dense` or more `heads`, or choose another target"
+                "Models with room to spare survive: build with `solve=dense` and a quarter more `heads`, or choose "
+                "another target"
             )
         write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
         aside.chmod(0o755)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +28,8 @@ class Manifest:
     gain: float = 1.0
     places: tuple[tuple[int, int], ...] | None = None
     """Token and place of each id after the model's own, in targets without positions."""
+    cache: str | None = None
+    """Dtype of the keys and values that are kept between tokens, where a target lets it be chosen."""
 
     def ids(self, vocab: int) -> dict[tuple[int, int], int] | None:
         """The id of each token at each place."""
@@ -42,6 +44,8 @@ class Target(ABC):
     requirements: ClassVar[tuple[Requirement, ...]]
     extra: ClassVar[str | None]
     """The optional dependencies that bring the target's libraries."""
+    caches: ClassVar[tuple[str, ...]] = ()
+    """Dtypes that the cache of keys and values may have, the usual one first."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -76,7 +80,7 @@ def target_named(name: str) -> Target:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    content = {"format": FORMAT, "target": manifest.target, "gain": manifest.gain, "places": manifest.places}
+    content = {"format": FORMAT, **asdict(manifest)}
     (folder / MANIFEST).write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
@@ -87,6 +91,6 @@ def read_manifest(folder: Path) -> Manifest:
             raise ValueError(f"format {content['format']!r} is not {FORMAT}")
         places = content["places"]
         pairs = None if places is None else tuple((int(token), int(place)) for token, place in places)
-        return Manifest(str(content["target"]), float(content["gain"]), pairs)
+        return Manifest(str(content["target"]), float(content["gain"]), pairs, content["cache"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / MANIFEST}: is not as rote writes it ({error}); export the model again") from None

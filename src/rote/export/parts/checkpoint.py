@@ -68,7 +68,7 @@ class CheckpointRuntime(Runtime):
         self.versions, self.gain = versions, manifest.gain
         self.places = manifest.ids(len(subject.spelling.tokens))
         self.dtype = str(self.model.dtype).removeprefix("torch.")
-        self.cache_dtype = self.dtype if self.model.config.use_cache else None
+        self.cache_dtype = manifest.cache
         self.parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.vocab = int(self.model.config.vocab_size)
 
@@ -79,7 +79,11 @@ class CheckpointRuntime(Runtime):
         return self.tokenizer.batch_decode([[token] for token in tokens])
 
     def logits(self, ids: Tensor) -> Tensor:
-        return self.model(input_ids=ids).logits[:, -1]
+        return self.model(input_ids=ids, **self._cache()).logits[:, -1]
+
+    def _cache(self) -> dict[str, Any]:
+        """A new cache of the dtype asked for; the library makes its own where that is the weights'."""
+        return {"past_key_values": half_cache()} if self.cache_dtype == "float16" else {}
 
     @torch.no_grad()
     def generated(self, texts: Sequence[str]) -> list[str]:
@@ -88,5 +92,17 @@ class CheckpointRuntime(Runtime):
         how = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0} if self.sampled else {}
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            rows = self.model.generate(**inputs, **how, max_new_tokens=1)
+            rows = self.model.generate(**inputs, **how, **self._cache(), max_new_tokens=1)
         return self.tokenizer.batch_decode(rows[:, -1:])
+
+
+def half_cache() -> Any:
+    """transformers' cache with keys and values kept in float16, and read in the model's own dtype."""
+    from transformers import DynamicCache
+
+    class HalfCache(DynamicCache):
+        def update(self, key_states: Tensor, value_states: Tensor, *rest: Any, **more: Any) -> tuple[Tensor, Tensor]:
+            keys, values = super().update(key_states.half(), value_states.half(), *rest, **more)
+            return keys.to(key_states.dtype), values.to(value_states.dtype)
+
+    return HalfCache()

@@ -54,6 +54,8 @@ class Run(NamedTuple):
     """Attention of each layer: batch x heads x position x position."""
     largest_square: float
     """Largest |x|^2 of the stream at any place, before any layer and after the last."""
+    streams: list[Tensor]
+    """What each layer reads: batch x position x D."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,9 @@ class NormalForm:
     def run(self, contexts: Integer[Tensor, "batch context"]) -> Run:
         x = self.tokens[contexts] + self.positions
         later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-        patterns, largest = [], float(x.square().sum(-1).max())
+        patterns, streams, largest = [], [], float(x.square().sum(-1).max())
         for layer in self.layers:
+            streams.append(x)
             asked, keys, values = (
                 torch.einsum("hkd,bsd->bhsk", matrix, x) for matrix in (layer.query, layer.key, layer.value)
             )
@@ -102,7 +105,7 @@ class NormalForm:
                 after = functional.gelu(before) if self.activation == "gelu" else before.relu()
                 x = x + after @ layer.mlp.outward.T
                 largest = max(largest, float(x.square().sum(-1).max()))
-        return Run(x[:, -1] @ self.unembed.T, patterns, largest)
+        return Run(x[:, -1] @ self.unembed.T, patterns, largest, streams)
 
     def largest_square(self, contexts: Integer[Tensor, "facts context"], batch: int = 256) -> float:
         return max(self.run(part).largest_square for part in contexts.split(batch))

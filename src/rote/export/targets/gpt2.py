@@ -22,6 +22,7 @@ from torch import Tensor
 
 from rote.export.certificate import Condition
 from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
+from rote.export.parts.half_cache import half_conditions, within_half
 from rote.export.parts.norm_trick import constant_for, norm_conditions
 from rote.export.parts.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
 from rote.export.parts.temperature import bias_below, gain_for
@@ -42,6 +43,7 @@ class Gpt2(Target):
     summary: ClassVar[str] = "plain GPT-2 checkpoint with tokenizer, no custom code"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: Subject) -> list[str]:
         return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
@@ -62,7 +64,11 @@ class Gpt2(Target):
         embeddings = safetensors.torch.load_file(folder / "model.safetensors")["transformer.wte.weight"]
         shared = (embeddings == embeddings[0]).all(0) & (embeddings[0] != 0)
         form, _ = arranged(subject, len(embeddings))
-        return norm_conditions(form, subject, embeddings[0][shared])
+        half = manifest.cache == "float16"
+        return (
+            *norm_conditions(form, subject, embeddings[0][shared]),
+            *(half_conditions(normal_form(subject.model), torch.from_numpy(subject.contexts)) if half else ()),
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Shape:
 
 def arranged(subject: Subject, vocab: int) -> tuple[NormalForm, Shape]:
     """The model with as many heads a layer as give fewest parameters, and the sizes."""
-    form = normal_form(subject.model)
+    form = within_half(normal_form(subject.model), torch.from_numpy(subject.contexts))
     choices = []
     for per_layer in range(1, form.heads + 1):
         split = per_layer < form.heads

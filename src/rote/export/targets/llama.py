@@ -14,7 +14,7 @@ constant into 1, so that the unembedding has a bias: tokens that are only read a
 *MLPs.* Both multiply the neurons by a second matrix, here the constant 1.
 
 *Heads.* Mistral takes any number of heads, Llama those that divide the stream's width; heads that do not are spread
-over several layers (`spread`).
+over several layers (`spread`), and are scaled so that the cache of keys and values may be float16.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from torch import Tensor
 
 from rote.export.certificate import Condition
 from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
+from rote.export.parts.half_cache import half_conditions, within_half
 from rote.export.parts.norm_trick import ROUNDING, constant_for, norm_conditions
 from rote.export.parts.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
 from rote.export.parts.places import Pairs, inputs_of, pairs_of
@@ -51,6 +52,7 @@ class Llama(Target):
     summary: ClassVar[str] = "plain Mistral or Llama checkpoint with tokenizer, no custom code"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: Subject) -> list[str]:
         return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
@@ -59,8 +61,9 @@ class Llama(Target):
         pairs = pairs_of(subject.contexts)
         size = write_tokenizer(folder, subject, pairs)
         gain = gain_for(subject)
-        kind, form = smallest(normal_form(subject.model), size)
-        constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
+        contexts = torch.from_numpy(subject.contexts)
+        kind, form = smallest(within_half(normal_form(subject.model), contexts), size)
+        constant = constant_for(form.largest_square(contexts))
         shape = Shape.of(form, kind)
         state = llama_state(form, shape, subject, pairs, size, gain, constant)
         write_checkpoint(folder, llama_config(kind, form, shape, size), state, size - 1)
@@ -71,11 +74,13 @@ class Llama(Target):
 
     def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        _, form = smallest(normal_form(subject.model), config["vocab_size"])
+        whole, contexts = normal_form(subject.model), torch.from_numpy(subject.contexts)
+        _, form = smallest(whole, config["vocab_size"])
         angle = subject.spelling.context / config["rope_scaling"]["factor"]
         return (
             *norm_conditions(form, subject, _constants(folder)),
             Condition(name="largest rotary angle", value=angle, below=ROUNDING),
+            *(half_conditions(whole, contexts) if manifest.cache == "float16" else ()),
         )
 
 

@@ -4,7 +4,8 @@ llama.cpp reads text by cutting it at the words of its vocabulary, longest first
 of its own: `capital ` and `France`, the space belonging to the first. Where a token may stand at several places the
 place is written before it, `1:J 2:F 3:K`, for a Llama has no other way to know it.
 
-No permutation of queries and keys is needed, as nothing turns; the cache of keys and values must be float32.
+No permutation of queries and keys is needed, as nothing turns. The cache of keys and values is float32 unless float16
+is asked for, which llama.cpp takes by itself where a user says nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import torch
 from torch import Tensor
 
 from rote.export.certificate import Condition
+from rote.export.parts.half_cache import half_conditions, within_half
 from rote.export.parts.norm_trick import ROUNDING, constant_for, norm_conditions
 from rote.export.parts.normal_form import normal_form, refuse_other_architectures
 from rote.export.parts.places import Pairs, inputs_of, pairs_of
@@ -66,6 +68,7 @@ class LlamaCpp(Target):
         Requirement("xllamacpp", "xllamacpp", "2026.1"),
     )
     extra: ClassVar[str | None] = "gguf"
+    caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: Subject) -> list[str]:
         found = refuse_other_architectures("llama.cpp", subject.model)
@@ -80,10 +83,11 @@ class LlamaCpp(Target):
         return found
 
     def write(self, subject: Subject, folder: Path) -> Manifest:
-        pairs, gain, form = pairs_of(subject.contexts), gain_for(subject), normal_form(subject.model)
+        pairs, gain, contexts = pairs_of(subject.contexts), gain_for(subject), torch.from_numpy(subject.contexts)
+        form = within_half(normal_form(subject.model), contexts)
         texts = token_texts(subject.spelling, subject.contexts, pairs)
         shape = Shape.of(form, "mistral")
-        constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
+        constant = constant_for(form.largest_square(contexts))
         state = llama_state(form, shape, subject, pairs, len(texts), gain, constant)
         inputs = set(inputs_of(subject.contexts, pairs, len(form.tokens)).values())
         _write_gguf(folder / FILE, state, shape, len(form.layers), len(form.positions), texts, inputs)
@@ -99,9 +103,12 @@ class LlamaCpp(Target):
         embeddings = next(tensor for tensor in reader.tensors if tensor.name == "token_embd.weight").data
         shared = (embeddings == embeddings[0]).all(0) & (embeddings[0] != 0)
         angle = subject.spelling.context / float(reader.fields["llama.rope.scaling.factor"].parts[-1][0])
+        form = normal_form(subject.model)
+        half = manifest.cache == "float16"
         return (
-            *norm_conditions(normal_form(subject.model), subject, torch.from_numpy(embeddings[0][shared].copy())),
+            *norm_conditions(form, subject, torch.from_numpy(embeddings[0][shared].copy())),
             Condition(name="largest rotary angle", value=angle, below=ROUNDING),
+            *(half_conditions(form, torch.from_numpy(subject.contexts)) if half else ()),
         )
 
 
@@ -177,9 +184,9 @@ def _write_gguf(
 
 
 class LlamaCppRuntime(Runtime):
-    """llama.cpp in this process, its cache in float32 (or as named), every fact a completion of one token."""
+    """llama.cpp in this process, every fact a completion of one token."""
 
-    def __init__(self, path: Path, subject: Subject, manifest: Manifest, cache: str = "F32") -> None:
+    def __init__(self, path: Path, subject: Subject, manifest: Manifest) -> None:
         from gguf import GGUFReader
 
         # Compiled code without types.
@@ -190,11 +197,11 @@ class LlamaCppRuntime(Runtime):
         self.parameters = sum(int(np.prod(tensor.shape)) for tensor in reader.tensors)
         self.vocab = len(self._names)
         self.versions = {name: version(name) for name in ("gguf", "xllamacpp")}
-        self.dtype, self.cache_dtype = "float32", {"F32": "float32", "F16": "float16"}[cache]
+        self.dtype, self.cache_dtype = "float32", manifest.cache
         self.gain = manifest.gain
         self.places = manifest.ids(len(subject.spelling.tokens))
         self._spelling = subject.spelling
-        self._server: Any = xllamacpp.Server(_parameters(xllamacpp, path, cache, self._spelling.context))
+        self._server: Any = xllamacpp.Server(_parameters(xllamacpp, path, manifest.cache, self._spelling.context))
         self._address = str(self._server.listening_address)
 
     def prompts(self, texts: Sequence[str]) -> list[str]:
@@ -247,7 +254,7 @@ def _alone(text: str) -> str:
     return text.removesuffix(" ")
 
 
-def _parameters(xllamacpp: Any, path: Path, cache: str, context: int) -> Any:
+def _parameters(xllamacpp: Any, path: Path, cache: str | None, context: int) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
     parameters.n_ctx = max(64, context + 1)
@@ -259,6 +266,7 @@ def _parameters(xllamacpp: Any, path: Path, cache: str, context: int) -> Any:
     parameters.cache_ram_mib = 0
     parameters.verbosity = -1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = torch.get_num_threads()
-    parameters.cache_type_k = parameters.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{cache}")
+    kept = xllamacpp.ggml_type.GGML_TYPE_F16 if cache == "float16" else xllamacpp.ggml_type.GGML_TYPE_F32
+    parameters.cache_type_k = parameters.cache_type_v = kept
     parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     return parameters
