@@ -37,3 +37,14 @@ def test_unknown_targets_and_folders_that_exist_are_refused(rote, model):
     again = rote("export", model, "--to", "torch", "-o", "there")
     assert (again.code, "exists and is not empty" in again.err) == (2, True)
     assert rote("export", model, "--to", "torch", "-o", "there", "--force").code == 0
+
+
+def test_facts_alone_become_a_task(rote):
+    pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    facts = "random:vocab=12,context=2,facts=10,seed=1"
+    done = rote("export", facts, "--to", "lm-eval", "-o", "task", "--json")
+    assert done.code == 0
+    assert done.json["read"] == done.json["facts"] == 10
+    assert rote("verify", "task", facts).code == 0
+    refused = rote("export", facts, "--to", "lm-eval", "-o", "other", "--cache", "float16")
+    assert (refused.code, "go with a model folder" in refused.err) == (2, True)

@@ -9,10 +9,11 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, bars
 from rote.cli.output import AsJson, print_json, print_pairs
+from rote.errors import InputError
 
 
 def export(
-    model: Path,
+    model: str,
     /,
     *,
     to: str,
@@ -24,12 +25,14 @@ def export(
 ) -> None:
     """Write a model in another tool's format, ask every fact through that tool, and certify what it answers.
 
-    Example: `rote export model --to llama -o plain`
+    Facts alone can be exported to lm-eval, as a task for any model that the harness runs.
+
+    Examples: `rote export model --to llama -o plain`, `rote export airports --to lm-eval -o task`
 
     Parameters
     ----------
     model
-        A model folder.
+        A model folder; for lm-eval also facts: a file, a generator or a named source.
     to
         llama, gpt2, gguf, transformerlens, huggingface, onnx, torch or lm-eval.
     output
@@ -41,8 +44,18 @@ def export(
     force
         Replace an exported folder that exists.
     """
-    from rote.export import export_model
+    from rote.export import export_model, export_task
+    from rote.folders.layout import CONFIG
 
+    if to == "lm-eval" and not (Path(model) / CONFIG).is_file():
+        if facts is not None or cache is not None:
+            raise InputError(f"`facts` and `cache` go with a model folder, and {model} is none; leave them out")
+        task = export_task(model, output, overwrite=force)
+        if as_json:
+            print_json({"folder": str(task.path), **task.certificate.model_dump(mode="json")})
+        else:
+            print(f"{task.path}: {task.certificate.facts:,} facts as a task for lm-evaluation-harness, all read there")
+        return
     exported = export_model(model, to, output, facts, cache=cache, overwrite=force, progress=bars())
     certificate = exported.certificate
     if as_json:

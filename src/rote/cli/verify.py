@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.cli.options import Facts, ReadingOptions, bars, facts_of
+from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
 from rote.cli.output import AsJson, number, print_json, print_table
 
 SHOWN = 10
@@ -34,7 +34,10 @@ def verify(
     from rote.folders.layout import is_export, source_of
 
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
-    named, task = facts_of(source_of(model), facts, reading)
+    if facts is not None and is_export(model) and not source_of(model).exists():
+        named, task = facts, read_facts(facts, reading)
+    else:
+        named, task = facts_of(source_of(model), facts, reading)
     if is_export(model):
         from rote.export import verify_export
 

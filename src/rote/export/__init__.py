@@ -4,5 +4,7 @@ from rote.export import targets as targets
 from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
 from rote.export.export import Exported as Exported
 from rote.export.export import export_model as export_model
+from rote.export.facts_task import ExportedTask as ExportedTask
+from rote.export.facts_task import export_task as export_task
 from rote.export.target import TARGETS as TARGETS
 from rote.export.verify import verify_export as verify_export

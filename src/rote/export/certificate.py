@@ -152,7 +152,7 @@ def examine_runtime(
         runtime=runtime.versions,
         facts_fingerprint=subject.task.fingerprint,
         weights_fingerprint=weights_fingerprint(subject.model.weights),
-        files={name: _sha256(path) for name, path in sorted(files.items())},
+        files=file_digests(files),
         dtype=runtime.dtype,
         cache_dtype=runtime.cache_dtype,
         parameters=runtime.parameters,
@@ -172,5 +172,6 @@ def examine_runtime(
     return RuntimeExamination(certificate, np.flatnonzero(~right.numpy()))
 
 
-def _sha256(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+def file_digests(files: dict[str, Path]) -> dict[str, str]:
+    """SHA-256 of each file."""
+    return {name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items())}

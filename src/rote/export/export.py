@@ -66,9 +66,7 @@ def export_model(
     subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
-    with writing(path), parents_of(path):
-        certificate = _write_aside(target, subject, cache, path, progress)
-    return Exported(path, certificate)
+    return Exported(path, _write(target, subject, cache, path, progress))
 
 
 def _refuse_cache(target: Target, cache: str | None) -> None:
@@ -80,13 +78,10 @@ def _refuse_cache(target: Target, cache: str | None) -> None:
     raise InputError(f"`cache={cache}`: is not one of {', '.join(target.caches)}")
 
 
-def _write_aside(
-    target: Target, subject: Subject, cache: str | None, path: Path, progress: Progress
-) -> RuntimeCertificate:
-    """Write and examine a folder beside `path`, then rename it; what was begun is removed if anything fails."""
-    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        with _in_library(target):
+def _write(target: Target, subject: Subject, cache: str | None, path: Path, progress: Progress) -> RuntimeCertificate:
+    """Write and examine a folder; it is put up only where nothing was lost."""
+    with written_aside(path) as aside:
+        with in_library(target):
             manifest = replace(target.write(subject, aside), cache=cache or next(iter(target.caches), None))
         write_manifest(aside, manifest)
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
@@ -98,26 +93,36 @@ def _write_aside(
                 "another target"
             )
         write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
-        aside.chmod(0o755)
-        swap_in(aside, path)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
     return certificate
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """A folder beside `path` to write into, renamed when all went well; what was begun is removed if anything fails."""
+    with writing(path), parents_of(path):
+        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            yield aside
+            aside.chmod(0o755)
+            swap_in(aside, path)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
 
 
 def examine_folder(
     target: Target, folder: Path, subject: Subject, manifest: Manifest, progress: Progress = SILENT
 ) -> RuntimeExamination:
     """Open a folder in the target library and ask it every fact; a library that refuses is one clear error."""
-    with _in_library(target):
+    with in_library(target):
         runtime = target.open(folder, subject, manifest)
         conditions = target.conditions(folder, subject, manifest)
         return examine_runtime(target.id, runtime, subject, conditions, exported_files(folder), progress)
 
 
 @contextmanager
-def _in_library(target: Target) -> Iterator[None]:
+def in_library(target: Target) -> Iterator[None]:
+    """What the target's library raises, as one clear error."""
     try:
         yield
     except REFUSALS as error:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from rote.errors import InputError
 from rote.export.certificate import RuntimeCertificate
 from rote.export.export import examine_folder
+from rote.export.facts_task import verify_task
 from rote.export.requirement import refuse_missing
 from rote.export.subject import subject_of
 from rote.export.target import read_manifest, target_named
@@ -26,6 +27,8 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
     path = Path(path)
     if not (path / CERTIFICATE).is_file():
         raise InputError(f"{path / CERTIFICATE}: missing; there is nothing to verify. Export the model again")
+    if not (path / SOURCE).exists():
+        return verify_task(path, facts)
     try:
         stated = RuntimeCertificate(**read_json(path / CERTIFICATE))
     except (ValidationError, TypeError) as error:

@@ -25,10 +25,12 @@ from rote.export.certificate import Condition
 from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
+from rote.export.spelling import Spelling
 from rote.export.subject import Subject
 from rote.export.target import Manifest, Target
 from rote.export.targets.huggingface import CODE, HuggingFace
 from rote.export.targets.llama import Llama
+from rote.tasks import AssociationTask
 
 FACTS, READER, MODEL = "facts.jsonl", "lm_eval_facts.py", "model"
 BATCH = 256
@@ -66,7 +68,7 @@ class LmEval(Target):
         return HuggingFace().refusals(subject)
 
     def write(self, subject: Subject, folder: Path) -> Manifest:
-        write_task(subject, folder)
+        write_task(folder, subject.task, subject.spelling)
         (folder / MODEL).mkdir()
         inner = HuggingFace() if Llama().refusals(subject) else Llama()
         manifest = inner.write(subject, folder / MODEL)
@@ -81,22 +83,23 @@ class LmEval(Target):
         return Llama().conditions(folder / MODEL, subject, manifest)
 
 
-def task_name(subject: Subject) -> str:
+def task_name(source: str) -> str:
     """`rote_countries`, or the name of a file without its folders and suffix."""
-    stem = Path(subject.origin.source).stem if "/" in subject.origin.source else subject.origin.source
+    stem = Path(source).stem if "/" in source else source
     return "rote_" + re.sub(r"\W+", "_", stem).strip("_").lower()
 
 
-def write_task(subject: Subject, folder: Path) -> None:
+def write_task(folder: Path, task: AssociationTask, spelling: Spelling) -> None:
     """The task's description, its facts, and the few lines of code that read them from wherever the folder is."""
-    name, delimiter = task_name(subject), subject.spelling.delimiter
+    name = task_name(task.origin.source)
+    answers = [spelling.tokens[answer] for answer in task.answers.tolist()]
     rows = [
-        json.dumps({"prompt": text, "answer": answer, "continuation": delimiter + answer}, ensure_ascii=False)
-        for text, answer in zip(subject.texts, subject.answers, strict=True)
+        json.dumps({"prompt": text, "answer": answer, "continuation": spelling.delimiter + answer}, ensure_ascii=False)
+        for text, answer in zip(spelling.texts(task.contexts), answers, strict=True)
     ]
     (folder / FACTS).write_text("\n".join(rows) + "\n", encoding="utf-8")
-    task = TASK.format(name=name, fingerprint=json.dumps(subject.task.fingerprint))
-    (folder / f"{name}.yaml").write_text(task, encoding="utf-8")
+    described = TASK.format(name=name, fingerprint=json.dumps(task.fingerprint))
+    (folder / f"{name}.yaml").write_text(described, encoding="utf-8")
     shutil.copyfile(Path(shipped.__file__).parent / READER, folder / READER)
 
 
@@ -120,9 +123,33 @@ class HarnessRuntime(CheckpointRuntime):
 
 def run_task(folder: Path, model: Any, tokenizer: Any) -> list[dict[str, Any]]:
     """Every fact as the harness scored it for a model of transformers."""
+    models: Any = import_module("lm_eval.models.huggingface")
+    return _evaluated(folder, models.HFLM(pretrained=model, tokenizer=tokenizer, batch_size=BATCH, device="cpu"))
+
+
+def asked_by_harness(folder: Path) -> set[tuple[str, str]]:
+    """Prompt and continuation of everything that the harness asks, here of a model that only listens."""
+    interface: Any = import_module("lm_eval.api.model")
+    heard: set[tuple[str, str]] = set()
+
+    class Listener(interface.LM):
+        def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+            heard.update(request.args for request in requests)
+            return [(0.0, False)] * len(requests)
+
+        def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
+            return [0.0] * len(requests)
+
+        def generate_until(self, requests: list[Any]) -> list[str]:
+            return [""] * len(requests)
+
+    _evaluated(folder, Listener())
+    return heard
+
+
+def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
     # Its functions are found by name when they are first used, which type checkers cannot follow.
     lm_eval: Any = import_module("lm_eval")
-    models: Any = import_module("lm_eval.models.huggingface")
     tasks: Any = import_module("lm_eval.tasks")
     (task,) = (path.stem for path in folder.glob("*.yaml"))
     log = logging.getLogger("lm_eval")
@@ -133,7 +160,7 @@ def run_task(folder: Path, model: Any, tokenizer: Any) -> list[dict[str, Any]]:
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
             found = lm_eval.simple_evaluate(
-                model=models.HFLM(pretrained=model, tokenizer=tokenizer, batch_size=BATCH, device="cpu"),
+                model=model,
                 tasks=[task],
                 task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
                 bootstrap_iters=0,

@@ -1,0 +1,125 @@
+"""A fact table as a task for lm-evaluation-harness, for any model that the harness runs; no model of rote's is needed.
+
+The certificate is the harness's own reading of the folder: every fact has to come out of it as it went in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rote.arguments import typed
+from rote.errors import CheckFailed, InputError, problems
+from rote.export.certificate import file_digests
+from rote.export.export import check_export_destination, exported_files, in_library, written_aside
+from rote.export.requirement import refuse_missing
+from rote.export.spelling import Spelling, refuse_ambiguous
+from rote.export.target import Manifest, write_manifest
+from rote.export.targets.lm_eval import LmEval, asked_by_harness, write_task
+from rote.folders.folder import write_json
+from rote.folders.layout import CERTIFICATE, read_json
+from rote.folders.verification import Check, Verification
+from rote.tasks import AssociationTask, Task
+from rote.tasks.facts import Facts
+from rote.tasks.facts import facts as read_facts
+
+TARGET = LmEval()
+
+
+class TaskCertificate(BaseModel):
+    """What the harness reads in the folder."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: str
+    runtime: dict[str, str]
+    """Library and release."""
+    facts_fingerprint: str
+    files: dict[str, str]
+    """SHA-256 of every file."""
+    facts: int
+    read: int
+    """Facts that the harness would ask with the text and the continuation that were meant."""
+
+
+@dataclass(frozen=True)
+class ExportedTask:
+    """A folder that lm-evaluation-harness includes."""
+
+    path: Path
+    certificate: TaskCertificate
+
+
+@typed
+def export_task(facts: Facts, output: str | Path, *, overwrite: bool = False) -> ExportedTask:
+    """Write facts as a task for lm-evaluation-harness: is the answer the greedy continuation of the key, how likely?
+
+    A folder is written only if the harness reads every fact as it was meant.
+    """
+    path = Path(output)
+    check_export_destination(path, overwrite)
+    refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
+    task, spelling = _written(read_facts(facts))
+    with written_aside(path) as aside:
+        write_task(aside, task, spelling)
+        write_manifest(aside, Manifest(TARGET.id))
+        certificate, _ = _examined(aside, task, spelling)
+        if certificate.read < certificate.facts:
+            lost = certificate.facts - certificate.read
+            raise CheckFailed(f"lm-eval: nothing is written, for the harness reads {lost:,} facts otherwise than meant")
+        write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
+    return ExportedTask(path, certificate)
+
+
+def verify_task(path: Path, facts: Task) -> Verification:
+    """Check every statement of a task folder's certificate by having the harness read it again."""
+    try:
+        stated = TaskCertificate(**read_json(path / CERTIFICATE))
+    except (ValidationError, TypeError) as error:
+        raise InputError(f"{path / CERTIFICATE}: is not as rote writes it: {error}") from None
+    refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
+    found, missed = _examined(path, *_written(facts))
+    return Verification(list(_checks(stated, found)), missed)
+
+
+def _checks(stated: TaskCertificate, found: TaskCertificate) -> Iterator[Check]:
+    for library, release in found.runtime.items():
+        # Another release may be used to verify: it is shown beside the one that was certified.
+        yield Check(library, stated.runtime.get(library), release, True)
+    for file in sorted({*stated.files, *found.files}):
+        before, now = stated.files.get(file), found.files.get(file)
+        yield Check(file, before, now, before == now)
+    for name in ("target", "facts_fingerprint", "facts", "read"):
+        before, now = getattr(stated, name), getattr(found, name)
+        yield Check(name, before, now, before == now)
+
+
+def _written(task: Task) -> tuple[AssociationTask, Spelling]:
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"`facts`: the harness asks for one answer to a key; this is a {type(task).__name__}")
+    spelling = Spelling.of(task)
+    if wrong := refuse_ambiguous(spelling, task):
+        raise problems("export", wrong)
+    return task, spelling
+
+
+def _examined(folder: Path, task: AssociationTask, spelling: Spelling) -> tuple[TaskCertificate, np.ndarray]:
+    """What the harness would ask, and the rows that are not as meant."""
+    with in_library(TARGET):
+        asked = asked_by_harness(folder)
+    texts = spelling.texts(task.contexts)
+    answers = [spelling.delimiter + spelling.tokens[answer] for answer in task.answers.tolist()]
+    right = [row in asked for row in zip(texts, answers, strict=True)]
+    certificate = TaskCertificate(
+        target=TARGET.id,
+        runtime=TARGET.versions,
+        facts_fingerprint=task.fingerprint,
+        files=file_digests(exported_files(folder)),
+        facts=task.facts,
+        read=sum(right),
+    )
+    return certificate, np.flatnonzero(~np.array(right))
