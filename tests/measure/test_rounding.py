@@ -43,6 +43,17 @@ def test_it_is_the_largest_change_over_the_smallest_margin_of_what_is_recalled(t
         assert examine(model, facts).certificate.margin_rounding == pytest.approx(by_hand)
 
 
+def test_of_many_facts_those_with_the_smallest_margins_are_compared_and_others_evenly(task, monkeypatch):
+    model = random_model(SPEC, 3).to(torch.bfloat16)
+    facts = answered_by(model, task)
+    seen = recall(model, facts)
+    monkeypatch.setattr("rote.measure.rounding.COMPARED", 20)
+    exact = recall(model.to(torch.float64), facts).margins
+    rows = {*np.argsort(seen.margins, kind="stable")[:10].tolist(), *np.linspace(0, 59, 10).astype(int).tolist()}
+    change = max(abs(seen.margins[row] - exact[row]) for row in rows)
+    assert margin_rounding(model, facts, seen) == pytest.approx(change / seen.min_margin)
+
+
 def test_float64_is_compared_with_itself(task):
     model = random_model(SPEC, 3).to(torch.float64)
     assert examine(model, answered_by(model, task)).certificate.margin_rounding == 0
