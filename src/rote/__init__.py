@@ -12,6 +12,7 @@
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments: `sweep`, `capacity`,
 `densest`, `reproduce`, `law`, `figure`. Language models: `load_language_model`, `recall`, `probe`, `meter`.
+Ground truth: `families`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from rote.experiments.capacity import capacity as capacity
     from rote.experiments.densest import Densest as Densest
     from rote.experiments.densest import densest as densest
+    from rote.experiments.families import families as families
     from rote.experiments.grid import Grid as Grid
     from rote.experiments.meter import meter as meter
     from rote.experiments.paper_overview import paper as paper
@@ -124,6 +126,7 @@ _WHERE = {
     "divergence": "rote.measure.divergence",
     "export_model": "rote.export.export",
     "facts": "rote.tasks.facts",
+    "families": "rote.experiments.families",
     "figure": "rote.report.figures",
     "from_torch": "rote.export.targets.torch_state",
     "inspect": "rote.measure.inspection",

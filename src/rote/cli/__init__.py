@@ -18,6 +18,7 @@ from rote.cli.capacity import capacity
 from rote.cli.demo import demo
 from rote.cli.densest import densest
 from rote.cli.export import export
+from rote.cli.families import families
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.inspect import inspect
 from rote.cli.law import law
@@ -53,6 +54,7 @@ GROUPS = {
     "Experiments": (sweep, reproduce, capacity, densest, law),
     "Language models": (probe, meter),
     "Look": (inspect, report, serve),
+    "Ground truth": (families,),
 }
 """Commands as help shows them; `recall` takes a language model as well."""
 

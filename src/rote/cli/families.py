@@ -1,0 +1,98 @@
+"""`rote families`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.output import AsJson, print_json, print_table
+from rote.errors import InputError
+
+
+def families(
+    facts: Facts,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    loads: str = "0.25,0.5,0.75,1,1.5,2",
+    shapes: str = "12x4,20x5,32x8",
+    methods: str = "dana2025.theorem1,rote.readout",
+    to: str | None = None,
+    seeds: int = 1,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a set of models that store the same facts, with a manifest of what is stored where.
+
+    One model for every method, shape and load (facts over the H k + d that Theorem 1 of Dana et al. promises). For
+    every fact there is its margin, what each head and the skip connection add to its answer, and which heads hold it by
+    construction: ground truth to score attribution methods against.
+
+    Example: `rote families "countries:facts=120,seed=1" -o family --to transformerlens`
+
+    Parameters
+    ----------
+    output
+        Folder to write into.
+    loads
+        Facts over capacity, divided by commas. Above 1 only rote.readout makes models.
+    shapes
+        Pairs of embedding and head dimension, divided by commas: 12x4,20x5.
+    methods
+        Constructions, divided by commas.
+    to
+        Formats besides rote's own, divided by commas: any target of `rote export`.
+    seeds
+        Models per combination, seeds 0, 1, ...
+    force
+        Replace a family that exists.
+    """
+    from rote.experiments.families import families as write_families
+
+    family = write_families(
+        read_facts(facts, reading),
+        output,
+        loads=[_number(word) for word in _words(loads)],
+        shapes=[_shape(word) for word in _words(shapes)],
+        methods=_words(methods),
+        formats=_words(to or ""),
+        seeds=seeds,
+        overwrite=force,
+        progress=bars(),
+    )
+    manifest = family.manifest
+    if as_json:
+        print_json({"folder": str(family.path), **manifest.model_dump(mode="json")})
+        return
+    print_table(
+        f"{family.path}: {len(manifest.models)} models of {manifest.facts:,} facts",
+        ["model", "heads", "load", "recalled", "smallest margin", "rounding"],
+        [
+            [model.id, model.spec["heads"], model.load, model.recalled, model.min_margin, model.margin_rounding]
+            for model in manifest.models
+        ],
+    )
+    for refused in manifest.refused:
+        print(f"  not made: {refused.id}: {refused.reason}")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InputError(f"`loads`: {word!r} is no number; give facts over capacity, such as 0.5,1") from None
+
+
+def _shape(word: str) -> tuple[int, int]:
+    dim, _, head_dim = word.partition("x")
+    if not (dim.isascii() and dim.isdigit() and head_dim.isascii() and head_dim.isdigit()):
+        raise InputError(f"`shapes`: {word!r} is no pair; give dim and head_dim with an x between, such as 20x5")
+    return int(dim), int(head_dim)

@@ -1,0 +1,245 @@
+"""Families: sets of models that store the same facts at several loads, shapes and methods, with what is stored where.
+
+Load is facts over capacity, the H k + d associations that Theorem 1 of Dana et al. 2025 promises: the facts stay the
+same and the number of heads follows from the load. Below 1 there is room to spare; above it only `rote.readout`, which
+fits where Theorem 1 solves, finds a model. Whatever is said of a model is measured on it, fact by fact.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from rote.arguments import typed
+from rote.constructions.build import Built, build
+from rote.errors import CheckFailed, InputError, problems
+from rote.experiments.family_schema import (
+    FORMAT,
+    MANIFEST,
+    SCHEMA,
+    TRUTH,
+    FactTruth,
+    FamilyManifest,
+    FamilyModel,
+    ModelTruth,
+    Part,
+    Refused,
+)
+from rote.export.export import export_model, written_aside
+from rote.export.requirement import refuse_missing
+from rote.export.target import target_named
+from rote.folders.destination import check_writable, writing
+from rote.folders.folder import write_json
+from rote.folders.layout import SOURCE
+from rote.measure.ground_truth import ground_truth
+from rote.models.attention_only import AttentionOnly
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask
+from rote.tasks.facts import Facts, facts
+
+SOLVED: dict[str, tuple[str, ...]] = {
+    "dana2025.theorem1": ("layers.0.output", "unembed"),
+    "rote.readout": ("layers.0.output", "unembed"),
+}
+"""Methods whose models have heads, with the tensors that the answers determine; all others are drawn."""
+LARGEST_LOAD = {"dana2025.theorem1": 1.0}
+"""Beyond this a method promises nothing and is not asked."""
+LOADS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+SHAPES = ((12, 4), (20, 5), (32, 8))
+"""Pairs of dim and head_dim."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model to make."""
+
+    method: str
+    dim: int
+    head_dim: int
+    load: float
+    seed: int
+
+    @property
+    def id(self) -> str:
+        short = self.method.split(".")[-1]
+        return f"{short}-d{self.dim}-k{self.head_dim}-load{self.load:g}-seed{self.seed}"
+
+    def heads(self, facts: int) -> int:
+        """The number whose capacity H k + d is nearest above facts / load."""
+        return max(1, math.ceil((facts / self.load - self.dim) / self.head_dim))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A folder of models, and its manifest."""
+
+    path: Path
+    manifest: FamilyManifest
+
+
+@typed
+def families(
+    task: Facts,
+    output: str | Path,
+    *,
+    loads: Sequence[float] = LOADS,
+    shapes: Sequence[tuple[int, int]] = SHAPES,
+    methods: Sequence[str] = tuple(SOLVED),
+    formats: Sequence[str] = (),
+    seeds: int = 1,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+) -> Family:
+    """Write a model for every method, shape and load, with a manifest of what is stored where.
+
+    `formats` are targets of exports, which every model is written in as well. The folder appears when all of it is
+    there. Combinations of which no model can be made are in the manifest with the reason.
+
+    >>> import rote, tempfile
+    >>> where = tempfile.mkdtemp() + "/family"
+    >>> family = rote.families("random:vocab=9,context=2,facts=40,seed=1", where, loads=(0.5, 1.0), shapes=((8, 4),))
+    >>> [model.id for model in family.manifest.models][:2]
+    ['theorem1-d8-k4-load0.5-seed0', 'theorem1-d8-k4-load1-seed0']
+    """
+    table, path = facts(task), Path(output)
+    if not isinstance(table, AssociationTask):
+        raise InputError(f"`facts`: families store keys with one answer each; this is a {type(table).__name__}")
+    _refuse(loads, shapes, methods, formats, seeds)
+    _refuse_destination(path, overwrite)
+    cells = [
+        Cell(method, dim, head_dim, load, seed)
+        for method in methods
+        for dim, head_dim in shapes
+        for load in loads
+        for seed in range(seeds)
+        if load <= LARGEST_LOAD.get(method, math.inf)
+    ]
+    models, refused = [], []
+    with written_aside(path) as aside:
+        with progress.stage("building models", len(cells)) as stage:
+            for cell in cells:
+                try:
+                    models.append(_made(cell, table, aside / cell.id, formats))
+                except (InputError, CheckFailed) as error:
+                    shutil.rmtree(aside / cell.id, ignore_errors=True)
+                    refused.append(Refused(id=cell.id, reason=str(error)))
+                stage.advance(1)
+        if not models:
+            reasons = "\n".join(f"  - {each.id}: {each.reason}" for each in refused)
+            raise CheckFailed(f"no model of this family could be made; give other `loads` or `shapes`\n{reasons}")
+        manifest = FamilyManifest(
+            format=FORMAT,
+            source=table.origin.source,
+            facts_fingerprint=table.fingerprint,
+            facts=table.facts,
+            models=tuple(models),
+            refused=tuple(refused),
+        )
+        write_json(aside / MANIFEST, manifest.model_dump(mode="json"))
+        (aside / SCHEMA).write_text(shipped_schema(), encoding="utf-8")
+    return Family(path, manifest)
+
+
+def shipped_schema() -> str:
+    """The schema of both files, as text."""
+    return files("rote.experiments").joinpath("family.schema.json").read_text(encoding="utf-8")
+
+
+def _made(cell: Cell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> FamilyModel:
+    """Build one model, take it apart and write it."""
+    built = build(
+        table, cell.method, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads(table.facts), seed=cell.seed
+    )
+    spec, certificate = built.model.spec, built.certificate
+    if not isinstance(spec, AttentionOnly) or certificate.min_margin is None or certificate.margin_rounding is None:
+        raise TypeError("methods of families make attention-only models of associations")
+    built.save(folder / SOURCE)
+    for name in formats:
+        export_model(built, name, folder / name, table)
+    truth = ModelTruth(format=FORMAT, model=cell.id, facts=tuple(_truths(built, table)))
+    (folder / TRUTH).write_text(truth.model_dump_json() + "\n", encoding="utf-8")
+    solved = SOLVED[cell.method]
+    return FamilyModel(
+        id=cell.id,
+        method=cell.method,
+        seed=cell.seed,
+        load=cell.load,
+        capacity=spec.heads * spec.head_dim + spec.dim,
+        spec=spec.to_config(),
+        parameters=certificate.parameters,
+        dtype=certificate.dtype,
+        facts=certificate.facts,
+        recalled=certificate.recalled,
+        min_margin=certificate.min_margin,
+        margin_rounding=certificate.margin_rounding,
+        weights_fingerprint=certificate.weights_fingerprint,
+        drawn=tuple(name for name in built.model.weights if name not in solved),
+        solved=solved,
+        formats=tuple(formats),
+    )
+
+
+def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
+    tokens = table.vocabulary.tokens
+    for part in ground_truth(built.model, table):
+        for place, row in enumerate(range(part.rows.start, part.rows.stop)):
+            fact, heads = table[row], part.heads[place]
+            mlps = [] if part.mlps is None else part.mlps[place].tolist()
+            to_answer, to_nearest = part.skip[place].tolist()
+            yield FactTruth(
+                key=tuple(fact.key),
+                answer=fact.answer,
+                nearest=tokens[int(part.nearest[place])],
+                margin=float(part.margins[place]),
+                skip=Part(to_answer=to_answer, to_nearest=to_nearest),
+                heads_to_answer=tuple(map(tuple, heads[:, :, 0].tolist())),
+                heads_to_nearest=tuple(map(tuple, heads[:, :, 1].tolist())),
+                mlps=tuple(Part(to_answer=one, to_nearest=other) for one, other in mlps),
+                held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[place]),
+            )
+
+
+def _refuse(
+    loads: Sequence[float],
+    shapes: Sequence[tuple[int, int]],
+    methods: Sequence[str],
+    formats: Sequence[str],
+    seeds: int,
+) -> None:
+    """Everything that is wrong with what was asked, before any work."""
+    wrong = [f"`loads`: {load:g} is not above 0" for load in loads if not load > 0]
+    wrong += [
+        f"`shapes`: dim {dim} and head_dim {head_dim}; both are 1 or more" for dim, head_dim in shapes
+        if min(dim, head_dim) < 1
+    ]  # fmt: skip
+    wrong += [
+        f"`methods`: {method} is not one of {', '.join(SOLVED)}, whose tensors are known to hold the facts"
+        for method in methods
+        if method not in SOLVED
+    ]
+    wrong += [f"`{name}`: give one or more" for name, given in (("loads", loads), ("shapes", shapes)) if not given]
+    wrong += ["`methods`: give one or more"] if not methods else []
+    wrong += [f"`seeds={seeds}`: give 1 or more"] if seeds < 1 else []
+    if wrong:
+        raise problems("families", wrong)
+    for name in formats:
+        target = target_named(name)
+        refuse_missing(target.id, target.requirements, target.extra)
+
+
+def _refuse_destination(path: Path, overwrite: bool) -> None:
+    with writing(path):
+        if path.is_file():
+            raise InputError(f"{path}: is a file; give the name of a folder to write into")
+        if path.exists() and any(path.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
+                )
+            if not (path / MANIFEST).is_file() or not (path / SCHEMA).is_file():
+                raise InputError(f"{path}: is not a family of models, so it is not replaced; choose another name")
+    check_writable(path)

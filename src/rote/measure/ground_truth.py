@@ -1,0 +1,90 @@
+"""Ground truth of a built model: for every fact its margin, what each part adds to it, and which heads hold it.
+
+What a head, an MLP or the skip connection adds to a logit is exact (`rote.models.forward.decomposition`); it is made in
+float64 from the model's own weights. A head *holds* a fact when it can tell the fact from others with the same last
+token: its output is not zero, and on this key it attends to some token before the last. A head that attends to the last
+token alone adds the same vector whatever stands before it, so no solve could have used it for this fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Integer
+from torch import Tensor
+
+from rote.measure.inspection import require_heads
+from rote.measure.matching import for_model
+from rote.measure.recall import margins
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.mlp_transformer import MlpTransformer
+from rote.models.model import Model
+from rote.tasks import AssociationTask
+
+UNSEEN = 2.0**-24
+"""Attention to earlier tokens that float32 does not see beside 1."""
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """Some facts of a task, taken apart. The last axis of a part is the answer's logit, then the nearest's."""
+
+    rows: slice
+    nearest: Integer[np.ndarray, " batch"]
+    """The best other answer."""
+    margins: Float[np.ndarray, " batch"]
+    skip: Float[np.ndarray, "batch 2"]
+    heads: Float[np.ndarray, "batch layers heads 2"]
+    mlps: Float[np.ndarray, "batch layers 2"] | None
+    holds: Bool[np.ndarray, "batch layers heads"]
+
+
+def ground_truth(model: Model, task: AssociationTask) -> Iterator[GroundTruth]:
+    """Take every fact apart, a few at a time."""
+    require_heads(model)
+    task, exact = for_model(task, model), model.to("float64")
+    spec = exact.spec
+    if not isinstance(spec, AttentionOnly | MlpTransformer):
+        raise TypeError("checked by require_heads")
+    for start in range(0, task.facts, BATCH):
+        rows = slice(start, min(start + BATCH, task.facts))
+        contexts = torch.from_numpy(np.ascontiguousarray(task.contexts[rows])).long()
+        answers = torch.from_numpy(task.answers[rows]).long()
+        with torch.no_grad():
+            yield _apart(exact, decomposed(spec, exact.weights, contexts), rows, answers)
+
+
+def _apart(exact: Model, parts: Decomposition, rows: slice, answers: Integer[Tensor, " batch"]) -> GroundTruth:
+    unembed = exact.weights["unembed"]
+    logits = parts.stream() @ unembed.T
+    nearest = logits.scatter(1, answers[:, None], -float("inf")).argmax(1)
+    directions = unembed[answers], unembed[nearest]
+
+    def along(vectors: Float[Tensor, "batch dim"]) -> Tensor:
+        return torch.stack([(vectors * direction).sum(1) for direction in directions], -1)
+
+    heads = torch.stack(
+        [torch.stack([layer.heads_along(direction) for direction in directions], -1) for layer in parts.layers], 1
+    )
+    mlps = [along(layer.mlp) for layer in parts.layers if layer.mlp is not None]
+    holds = torch.stack(
+        [
+            (layer.attention[:, :, :-1].sum(-1) > UNSEEN) & (layer.outward != 0).flatten(1).any(1)
+            for layer in parts.layers
+        ],
+        1,
+    )
+    return GroundTruth(
+        rows=rows,
+        nearest=nearest.numpy(),
+        margins=margins(logits, answers).numpy(),
+        skip=along(parts.skip).numpy(),
+        heads=heads.numpy(),
+        mlps=torch.stack(mlps, 1).numpy() if mlps else None,
+        holds=holds.numpy(),
+    )
