@@ -95,12 +95,13 @@ def test_codes_are_their_own_nearest(answers, dim):
     assert bool((own > others.amax(1, keepdim=True)).all())
 
 
-def test_spread_codes_beat_random_ones():
-    code = answer_code(200, 3, generator())
-    plain = torch.randn(200, 3, generator=generator(), dtype=torch.float64)
+@pytest.mark.parametrize(("answers", "dim", "times"), [(200, 3, 4), (600, 8, 2), (1500, 20, 1.5)])
+def test_codes_are_further_apart_than_random_ones(answers, dim, times):
+    code = answer_code(answers, dim, generator())
+    plain = torch.randn(answers, dim, generator=generator(), dtype=torch.float64)
     plain = plain / plain.norm(dim=1, keepdim=True)
     nearest = [(c @ c.T).fill_diagonal_(-1).max() for c in (code, plain)]
-    assert float(torch.arccos(nearest[0])) > 4 * float(torch.arccos(nearest[1]))
+    assert float(torch.arccos(nearest[0])) > times * float(torch.arccos(nearest[1]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

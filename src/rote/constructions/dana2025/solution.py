@@ -53,7 +53,10 @@ class Wanted:
     @classmethod
     def draw(cls, task: AssociationTask, dim: int, count: int, generator: torch.Generator) -> Wanted:
         answers, index = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
-        codes = [answer_code(len(answers), dim, generator) for _ in range(count)]
+        code = answer_code(len(answers), dim, generator)
+        # The same points given to other answers ask for something else, and points are costly to push apart.
+        others = [code[torch.randperm(len(code), generator=generator)] for _ in range(count - 1)]
+        codes = [code, *others]
         return cls(answers, codes, torch.cat([targets(code, index, generator) for code in codes], 1))
 
     def columns(self, number: int) -> slice:
