@@ -5,9 +5,9 @@
 
 For every model of a family two methods rank the heads of a fact: direct logit attribution (what a head adds to the
 answer's logit less the nearest answer's) and activation patching (how far the margin falls when the head's output is
-replaced by that of another key with the same last token). Two scores: the correlation of a method's numbers with what
-the manifest says each head adds to the margin; and the average precision with which its ranking finds the heads that
-hold the fact, beside that of a random ranking.
+replaced by that of another key with the same last token). Two scores against what the manifest says each head adds to
+the margin: the correlation of the numbers, and the share of the quarter of heads that matter most which the method has
+in its own first quarter, beside that of a random ranking.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FACTS = 40
 HOOK = "blocks.0.attn.hook_z"
 
 
-def average_precision(score: np.ndarray, positive: np.ndarray) -> float:
-    """Mean over the positives of the precision at their rank."""
-    order = np.argsort(-score, kind="stable")
-    hits = positive[order]
-    return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits].mean())
+def overlap(given: np.ndarray, truth: np.ndarray) -> float:
+    """Share of the quarter of heads with the largest true numbers that the quarter with the largest given ones has."""
+    quarter = max(1, len(truth) // 4)
+    first, wanted = (set(np.argsort(-np.abs(numbers))[:quarter].tolist()) for numbers in (given, truth))
+    return len(first & wanted) / quarter
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> float:
@@ -62,7 +62,7 @@ def patching(bridge: Any, tokens: torch.Tensor, z: torch.Tensor, direction: torc
 
 
 def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float, float]]:
-    """Correlation and average precision of each method on one model, and of a random ranking."""
+    """Correlation and overlap of each method on one model, and of a random ranking."""
     bridge = load_bridge(folder)
     texts = [" ".join(fact.key) for fact in facts]
     tokens = bridge.to_tokens(texts, prepend_bos=False)
@@ -81,8 +81,6 @@ def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float,
             logits = torch.zeros(bridge.cfg.d_vocab_out)
             logits[answer], logits[nearest] = 1.0, -1.0
             truth = np.array(fact.heads_to_answer[0]) - np.array(fact.heads_to_nearest[0])
-            holds = np.zeros(len(truth), dtype=bool)
-            holds[list(fact.held_by[0])] = True
             numbers = {
                 "direct logit attribution": logit_attribution(
                     bridge, z[row], bridge.W_U[:, answer] - bridge.W_U[:, nearest]
@@ -91,13 +89,13 @@ def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float,
                 "chance": generator.standard_normal(len(truth)),
             }
             for name, given in numbers.items():
-                found[name].append((correlation(given, truth), average_precision(np.abs(given), holds)))
+                found[name].append((correlation(given, truth), overlap(given, truth)))
     return {name: tuple(np.mean(pairs, 0).tolist()) for name, pairs in found.items()}
 
 
 def draw(rows: list[tuple[str, float, dict[str, tuple[float, float]]]], path: Path) -> None:
     colours = {"direct logit attribution": BLUE, "activation patching": ORANGE, "chance": GREY}
-    labels = ("correlation with what each head adds", "average precision: heads that hold the fact")
+    labels = ("correlation with what each head adds", "share of the heads that matter most")
     with figure(7.6, 3.4) as drawn:
         panels = drawn.subplots(1, 2)
         for panel, (axes, label) in enumerate(zip(panels, labels, strict=True)):
@@ -129,7 +127,7 @@ def main() -> None:
     family, path = Path(sys.argv[1]), Path(sys.argv[2])
     manifest = FamilyManifest.model_validate_json((family / "manifest.json").read_text(encoding="utf-8"))
     rows = []
-    print("| model | heads | held by, mean | DLA: correlation, precision | patching: correlation, precision | chance |")
+    print("| model | heads | held by, mean | DLA: correlation, overlap | patching: correlation, overlap | chance |")
     print("|---|---|---|---|---|---|")
     for model in manifest.models:
         truth = ModelTruth.model_validate_json((family / model.id / "truth.json").read_text(encoding="utf-8"))
