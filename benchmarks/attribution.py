@@ -96,7 +96,7 @@ def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float,
 def draw(rows: list[tuple[str, float, dict[str, tuple[float, float]]]], path: Path) -> None:
     colours = {"direct logit attribution": BLUE, "activation patching": ORANGE, "chance": GREY}
     labels = ("correlation with what each head adds", "share of the heads that matter most")
-    with figure(7.6, 3.4) as drawn:
+    with figure(7.6, 4.2) as drawn:
         panels = drawn.subplots(1, 2)
         for panel, (axes, label) in enumerate(zip(panels, labels, strict=True)):
             for method, dashes in (("dana2025.theorem1", "-"), ("rote.readout", "--")):
@@ -117,8 +117,8 @@ def draw(rows: list[tuple[str, float, dict[str, tuple[float, float]]]], path: Pa
             axes.set_xlabel("load: facts over capacity")
             axes.set_title(label, fontsize=9)
             axes.grid(axis="y")
-        panels[1].legend(fontsize=6.5, loc="lower right")
-        drawn.tight_layout()
+        handles, names = panels[1].get_legend_handles_labels()
+        drawn.legend(handles, names, fontsize=7, ncols=2, loc="outside lower center", handlelength=3.2)
         save(drawn, path)
 
 

@@ -74,12 +74,12 @@ class Block:
 def draw_block(
     rows: Integer[Tensor, " rows"],
     code: Float[Tensor, " gate"],
-    score_size: ScoreSize,
     differences: Differences,
     width: int,
     spec: AttentionOnly,
     generator: torch.Generator,
     filled: float,
+    score_size: ScoreSize,
 ) -> Block:
     """Heads for one group, for this share of its facts: a taller block is better conditioned, and a border is cheap.
 

@@ -13,13 +13,15 @@ blocks share, as square as the whole. An ill-conditioned border means another dr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from rote.constructions.dana2025.arrow_block import Block, draw_block
+from rote.constructions.dana2025.arrow_block import Block, block_gate, draw_block
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, group_last_tokens
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
@@ -36,6 +38,8 @@ BORDER_GATE = 1e7
 """Condition number of the border above which float32 factors leave nothing to refine: 1/eps is 8e6."""
 BORDER_ROWS = 2_000
 """Rows of the border that are solved in about the time of a few thousand facts' blocks."""
+RUINED = 30.0
+"""Times the condition number at which a block is drawn again, beyond which no draw of the same size of scores helps."""
 BORDER_DRAWS = 4
 """Draws of the generic heads before all blocks are drawn again."""
 
@@ -91,7 +95,9 @@ def arrowhead_attempt(
     with progress.stage("blocks", task.facts) as stage:
         blocks, filled = [], block_fill(task.facts)
         for rows, code in zip(groups.rows, codes, strict=True):
-            blocks.append(draw_block(rows, code, score_size, differences, width, spec, generator, filled))
+            draw = partial(draw_block, rows, code, differences, width, spec, generator, filled)
+            block, score_size = _softened(draw, score_size, block_gate(len(rows)))
+            blocks.append(block)
             stage.advance(len(rows))
     clock.lap("blocks")
 
@@ -145,6 +151,21 @@ def arrowhead_attempt(
         "residual": refined.residual,
     }
     return Attempt(weights, measured)
+
+
+def _softened(draw: Callable[[ScoreSize], Block], score_size: ScoreSize, gate: float) -> tuple[Block, ScoreSize]:
+    """A block, with smaller scores where the usual ones ruin it, and the size of scores for the blocks to come.
+
+    Codes of a few letters and digits differ in few places: sharp heads then look at the same ones.
+    """
+    block = draw(score_size)
+    while block.condition > RUINED * gate and score_size.may_soften:
+        softer = score_size.softer()
+        again = draw(softer)
+        if again.condition >= block.condition:
+            break
+        block, score_size = again, softer
+    return block, score_size
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,10 @@ AROUND = (1.0, 0.5, 2.0, 0.7)
 """Factors on the usual size for one draw after another: the usual one, then others around it."""
 
 
+SOFTEST = 0.15
+"""Factor below which scores are not made smaller again: attention is then nearly uniform."""
+
+
 @dataclass(frozen=True)
 class ScoreSize:
     """The scores' standard deviation: one that is given, or a factor times what suits the number of heads.
@@ -34,6 +38,14 @@ class ScoreSize:
     def gated(self, heads: int) -> float:
         """For the heads of one group, whose query is the same for all its facts: a sixth of their number, 2 to 20."""
         return self._or_given(min(20.0, max(2.0, heads / 6)))
+
+    @property
+    def may_soften(self) -> bool:
+        """Whether smaller scores may be tried: not where a size was asked for, and not without end."""
+        return self.given is None and self.factor > SOFTEST
+
+    def softer(self) -> ScoreSize:
+        return ScoreSize(self.given, self.factor / 2)
 
     def _or_given(self, usual: float) -> float:
         return usual * self.factor if self.given is None else self.given
