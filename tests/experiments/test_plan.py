@@ -179,7 +179,7 @@ def test_readout_row_is_minimal(shape):
     if shape.vocab < 2:
         return
     spec = smallest_readout(shape).spec
-    assert readout_holds(shape, spec)
+    assert readout_holds(shape, spec.dim, spec.head_dim, spec.heads)
     if spec.heads > 1:
         assert not readout_holds(shape, spec.model_copy(update={"heads": spec.heads - 1}))
     for dim in range(5, 33):

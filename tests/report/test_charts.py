@@ -17,7 +17,14 @@ from rote.models.attention_only import AttentionOnly
 from rote.report.axes import Axis
 from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart
 from rote.report.drawing import write_chart
-from rote.report.model_charts import attention_chart, contributions_chart, heads_chart, margins_chart, precision_chart
+from rote.report.model_charts import (
+    attention_chart,
+    contributions_chart,
+    heads_chart,
+    margins_chart,
+    precision_chart,
+    specialisation_chart,
+)
 from rote.report.plan_charts import bounds_chart, growth_charts, plan_chart, theory_chart
 from rote.report.svg import svg
 from rote.tasks.facts import facts
@@ -115,6 +122,10 @@ def test_charts_of_a_model_show_its_own_numbers(built):
     assert sum(bar.value for bar in contributions_chart(seen).bars) == pytest.approx(seen.margin, abs=1e-4)
     assert np.array(attention_chart(seen).values).sum(0) == pytest.approx(np.ones(model.spec.heads))
     assert max(bar.value for bar in heads_chart(table).bars) == max(use.loses for use in table.heads)
+    special = specialisation_chart(table)
+    assert special is not None
+    means = np.average(special.values, axis=0, weights=table.specialisation.facts)
+    assert means == pytest.approx([use.mean_to_margin for use in table.heads], abs=1e-5)
     points = recall_by_precision(model, task, bits=(23, 7, 1))
     assert [point.bits for point in points] == [23, 7, 1]
     assert points[0].recalled == task.facts > points[-1].recalled

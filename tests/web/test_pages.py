@@ -127,9 +127,10 @@ def test_facts_outside_the_folders_are_not_read(folder):
     from rote.web.inspector import Models
     from rote.web.shelf import Shelf
 
-    opened = Models(Shelf([folder / "models"])).open("0/small")
-    assert opened.task is None
-    assert "not below the folders" in opened.why_no_facts
+    models = Models(Shelf([folder / "models"]))
+    listing = models.listing(models.open("0/small"))
+    assert listing.task is None
+    assert "not below the folders" in listing.why_not
 
 
 def test_too_much_at_once_is_refused(client):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, bars, read_facts
+from rote.cli.options import Facts, Figures, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def demo(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("demo"),
+    figures: Figures = ("png",),
     as_json: AsJson = False,
 ) -> int:
     """The whole story on a real table: what theory promises, a model that holds every fact, its certificate verified.
@@ -32,6 +33,8 @@ def demo(
     ----------
     output
         Folder for the model, the figure and the report.
+    figures
+        Formats of the figure.
     """
     from rote.folders.destination import check_destination
     from rote.tasks import require_associations
@@ -95,7 +98,10 @@ def demo(
         },
     )
     title = f"{facts}: promised and stored, {spec.parameters():,} parameters"
-    picture = promise_figure(promised, certificate.recalled, title, output / "promise.png")
+    drawn = [
+        promise_figure(promised, certificate.recalled, title, output / f"promise.{kind}")
+        for kind in dict.fromkeys(figures)
+    ]
     document = report_on([path], title=f"rote demo: {facts}", task=task, progress=bars())
     report = write_html(document, output / "report.html")
     good = verdict.holds and not caught.holds and certificate.complete
@@ -111,13 +117,13 @@ def demo(
                 "verified": verdict.holds,
                 "altered_table_refused": not caught.holds,
                 "model": str(path),
-                "figure": str(picture),
+                "figures": [str(path) for path in drawn],
                 "report": str(report),
             }
         )
     elif good:
         print(f"{recall:.0%} recall of {certificate.facts:,} facts, certificate verified.")
-        print(f"Figure: {picture}")
+        print(f"Figure: {', '.join(map(str, drawn))}")
         print(f"Report: {report} (open it in a browser; it needs no network)")
         print(f"Next: rote plan {facts}    rote build YOUR.csv -o model    rote methods")
     else:

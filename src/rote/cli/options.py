@@ -28,6 +28,8 @@ Facts = Annotated[
     ),
 ]
 Seed = Annotated[int, Parameter(help="Same seed, same result.")]
+Figures = Annotated[tuple[Literal["png", "svg", "pdf"], ...], Parameter(negative="", consume_multiple=True)]
+"""Formats of the figures that a command draws."""
 
 
 @Parameter(name="*", group=READING)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from rote.cli.options import ReadingOptions, bars, read_facts
+from rote.cli.options import Figures, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, print_json
 
 
@@ -15,10 +15,7 @@ def report(
     *paths: Annotated[Path, Parameter(help="Model folders and runs.")],
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("report.html"),
     markdown: Path | None = None,
-    figures: Annotated[tuple[Literal["png", "svg", "pdf"], ...], Parameter(negative="", consume_multiple=True)] = (
-        "png",
-        "pdf",
-    ),
+    figures: Figures = ("png", "pdf"),
     title: str | None = None,
     facts: str | None = None,
     reading: ReadingOptions | None = None,

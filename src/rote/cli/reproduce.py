@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import bars
+from rote.cli.options import Figures, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def reproduce(
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
     strict: Annotated[bool, Parameter(negative="")] = False,
+    figures: Figures = ("png", "svg"),
     as_json: AsJson = False,
 ) -> int:
     """Train a published figure's models, compare with what was published, and judge each of its claims.
@@ -56,12 +57,14 @@ def reproduce(
         Native where it can, else torch.
     strict
         Exit 1 when a claim does not hold, in the published weighting of pairs.
+    figures
+        Formats of the figures.
     """
     from rote.cli.reproduce_vectors import REFUTED, reproduce_vector_figures
     from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
 
     if name.partition(".")[0] in VECTOR_FIGURES:
-        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, strict, as_json)
+        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, strict, figures, as_json)
 
     from rote.experiments.figure_plan import planned_runs
     from rote.report.html import write_html
@@ -71,7 +74,7 @@ def reproduce(
     documents, folders = [], []
     for plan, folder in planned_runs(name, output, protocol=protocol, variant=variant, quick=quick, repeats=repeats):
         try:
-            figure = reproduce_figure(plan, folder, workers=workers, engine=engine, progress=bars())
+            figure = reproduce_figure(plan, folder, workers=workers, engine=engine, formats=figures, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())

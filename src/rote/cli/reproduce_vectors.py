@@ -23,6 +23,7 @@ def reproduce_vector_figures(
     repeats: int | None,
     workers: int | None,
     strict: bool,
+    figures: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Run every figure that the name gives, one after another, and show what each says."""
@@ -32,7 +33,7 @@ def reproduce_vector_figures(
     documents = []
     for plan, folder in planned_vector_runs(name, output, protocol=protocol, quick=quick, repeats=repeats):
         try:
-            figure = reproduce_vector_figure(plan, folder, workers=workers, progress=bars())
+            figure = reproduce_vector_figure(plan, folder, workers=workers, formats=figures, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())

@@ -14,6 +14,7 @@ from torch import Tensor
 from rote.measure.inspection import Head, require_heads, without_heads
 from rote.measure.matching import for_model
 from rote.measure.recall import margins, recall
+from rote.measure.specialisation import Specialisation, specialisation
 from rote.models.attention_only import AttentionOnly
 from rote.models.budget import FORWARD_FLOATS
 from rote.models.forward.decomposition import Decomposition, decomposed
@@ -59,6 +60,8 @@ class HeadTable:
     heads: tuple[HeadUse, ...]
     skip_to_margin: float
     """What the skip connection adds to a fact's margin, on average."""
+    specialisation: Specialisation | None = None
+    """What each head adds, by a token of the key; in the order of `heads`."""
 
     @property
     def recalled(self) -> int:
@@ -119,7 +122,7 @@ def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest:
             for head in range(spec.heads):
                 lost[layer, head] = len(facts_lost(model, tokens, [(layer, head)]))
     uses = _uses(added, margin, lost if known else None, strongest)
-    return HeadTable(margin, tuple(uses), skip / tokens.facts)
+    return HeadTable(margin, tuple(uses), skip / tokens.facts, specialisation(tokens, added.flatten(1).numpy()))
 
 
 def _spec(model: Model) -> AttentionOnly | MlpTransformer:

@@ -15,6 +15,8 @@ from rote.tasks import Task
 MOST_POINTS = 240
 """Points of the curve of margins: what lies between them is drawn by a line."""
 MOST_BARS = 24
+MOST_COLUMNS = 80
+"""Heads of a heat map."""
 
 
 def margins_chart(table: HeadTable, task: Task, title: str = "margins of all facts") -> XYChart:
@@ -88,13 +90,26 @@ def _lost(loses: int | None, decides: int) -> int:
     return decides if loses is None else loses
 
 
-def specialisation_chart(table: HeadTable, groups: Sequence[str], added: np.ndarray, position: str) -> HeatMap:
-    """What each head adds to margins on average, by the token at one position of the key (groups x heads)."""
-    names = [head.name for head in table.heads]
+def specialisation_chart(table: HeadTable, most: int = MOST_COLUMNS) -> HeatMap | None:
+    """What heads add to margins on average, by a token of the key; of many heads those that differ most between tokens.
+
+    Nothing where all facts share their keys' tokens.
+    """
+    seen = table.specialisation
+    if seen is None:
+        return None
+    spread = seen.added.max(0) - seen.added.min(0)
+    shown = np.sort(np.argsort(-spread, kind="stable")[:most])
+    more = "" if len(shown) == len(table.heads) else f", the {len(shown)} heads that differ most"
+    one_layer = all(head.layer == 0 for head in table.heads)
     return HeatMap(
-        f"what heads add to margins, by {position}", "head", position, names, list(groups),
-        [[float(value) for value in row] for row in added],
-    )  # fmt: skip
+        f"head specialisation: added to margins by token {seen.position + 1} of the key{more}",
+        "head" if one_layer else "layer.head",
+        f"token {seen.position + 1}",
+        [str(table.heads[place].head) if one_layer else table.heads[place].name for place in shown],
+        list(seen.tokens),
+        seen.added[:, shown].tolist(),
+    )
 
 
 def precision_chart(points: Sequence[PrecisionPoint], title: str = "recall against precision") -> XYChart:

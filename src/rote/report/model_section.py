@@ -22,6 +22,7 @@ from rote.report.model_charts import (
     heads_chart,
     margins_chart,
     precision_chart,
+    specialisation_chart,
 )
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks import AssociationTask, Task
@@ -160,6 +161,11 @@ def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Par
     return [Part("What it holds", held), Part("Where it holds it", _where(folder, task, table, int(order[0])))]
 
 
+def _specialisation(table: HeadTable) -> list[Block]:
+    chart = specialisation_chart(table)
+    return [] if chart is None else [ChartBlock("specialisation", chart)]
+
+
 def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) -> list[Block]:
     seen = inspect(folder.model, task[row])
     exact = all(use.loses is not None for use in table.heads)
@@ -172,6 +178,7 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
             f"{median:.3g}; heads are counted from 0, as LAYER.HEAD."
         ),
         ChartBlock("heads", heads_chart(table)),
+        *_specialisation(table),
         Table(
             "heads that matter to most facts",
             ["head", column, "adds to a margin, mean", "most", "adds most to"],

@@ -19,7 +19,7 @@ MEANING = {
     "order": "order: up to constants",
     "estimate": "estimate: measured",
 }
-STEPS = 9
+STEPS = 5
 """Numbers of facts at which a curve is evaluated."""
 DASHES: tuple[Style, ...] = ("joined", "dashed", "dotted")
 
@@ -83,7 +83,7 @@ def growth_charts(shape: TaskShape, dtype: str = "float32") -> tuple[XYChart, XY
 
     Keys, answers and bits grow with the facts as they do in the task: each fact brings its share.
     """
-    sizes = sorted({max(2, round(shape.associations * 4.0 ** ((step - STEPS // 2) / 2))) for step in range(STEPS)})
+    sizes = sorted({max(2, round(shape.associations * 4.0 ** (step - STEPS // 2))) for step in range(STEPS)})
     rows = [(facts, smallest_by_theory(_scaled(shape, facts), BITS[dtype])) for facts in sizes]
     names = sorted({row.id for _, smallest in rows for row in smallest if row.kind not in ("limit", "exact")})
     return _growth_chart(rows, "bytes", names), _growth_chart(rows, "parameters", names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +32,7 @@ class ReproducedFigure(Tabular):
 
     reproduction: Reproduction
     figures: tuple[Path, ...]
-    """PNG and SVG in both weightings, the published one first."""
+    """In both weightings, the published one first; PNG and SVG unless other formats were asked for."""
 
     def frame(self) -> polars.DataFrame:
         """A row per cell of the figure: what was measured, published and promised."""
@@ -53,10 +54,11 @@ def reproduce_figure(
     *,
     workers: int | None = None,
     engine: EngineName = "auto",
+    formats: Sequence[str] = ("png", "svg"),
     progress: Progress = SILENT,
 ) -> ReproducedFigure:
     """Reproduce a figure as `rote.experiments.reproduce` does, draw it, and write its summary beside the drawings."""
-    return reported(run_figure(plan, folder, workers=workers, engine=engine, progress=progress))
+    return reported(run_figure(plan, folder, workers=workers, engine=engine, progress=progress), formats)
 
 
 @typed
@@ -87,12 +89,12 @@ def reproduce(
     return reproduce_figure(plan, folder, workers=workers, engine=engine, progress=progress)
 
 
-def reported(reproduction: Reproduction) -> ReproducedFigure:
+def reported(reproduction: Reproduction, formats: Sequence[str] = ("png", "svg")) -> ReproducedFigure:
     """Drawings and summary of a run that ended, in the `figures` folder of the run."""
     folder = reproduction.folder / "figures"
     folder.mkdir(exist_ok=True)
     findings = reproduction.findings
-    drawn = [path for weighting in WEIGHTINGS for path in scaling_figure(findings, folder, weighting)]
+    drawn = [path for weighting in WEIGHTINGS for path in scaling_figure(findings, folder, weighting, formats)]
     figure = ReproducedFigure(reproduction, tuple(drawn))
     write_json(folder / f"{findings.figure.id}.json", figure.summary())
     return figure

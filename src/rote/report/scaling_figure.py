@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,13 @@ MANY = len(COLOURS)
 BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
 
 
-def scaling_figure(findings: FigureFindings, folder: Path, weighting: Weighting = "sampled") -> list[Path]:
-    """Draw a figure as PNG and SVG; the file names are the figure's id."""
+def scaling_figure(
+    findings: FigureFindings, folder: Path, weighting: Weighting = "sampled", formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Draw a figure in these formats; the file names are the figure's id."""
     drawn = drawn_scaling(findings, weighting)
     name = findings.figure.id if weighting == "sampled" else f"{findings.figure.id}-{weighting}"
-    return [save(drawn, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+    return [save(drawn, folder / f"{name}.{kind}") for kind in dict.fromkeys(formats)]
 
 
 def drawn_scaling(findings: FigureFindings, weighting: Weighting = "sampled") -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ SMALLEST_SHOWN = 0.8
 """Nothing recalled is drawn here on a logarithmic axis."""
 
 
-def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
-    """Draw a figure as PNG and SVG; the file names are the figure's id."""
+def vector_figure(findings: VectorFindings, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Draw a figure in these formats; the file names are the figure's id."""
     plan = findings.plan
     folder.mkdir(parents=True, exist_ok=True)
     with figure(7.4, 4.6) as drawn:
@@ -44,7 +45,7 @@ def vector_figure(findings: VectorFindings, folder: Path) -> list[Path]:
         axes.set_title(f"{plan.figure.title}\n{note}protocol {plan.protocol}, {repeats}{missing}")
         axes.grid()
         axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return [save(drawn, folder / f"{plan.figure.id}.{kind}") for kind in ("png", "svg")]
+        return [save(drawn, folder / f"{plan.figure.id}.{kind}") for kind in dict.fromkeys(formats)]
 
 
 def _draw_series(axes: Any, series: VectorSeries, colour: str, mark: str, findings: VectorFindings) -> None:

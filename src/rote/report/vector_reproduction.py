@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,15 @@ def planned_vector_runs(
 
 
 def reproduce_vector_figure(
-    plan: VectorPlan, folder: Path, *, workers: int | None = None, progress: Progress = SILENT
+    plan: VectorPlan,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    formats: Sequence[str] = ("png", "svg"),
+    progress: Progress = SILENT,
 ) -> ReproducedVectorFigure:
     """Run what is missing, draw the figure and write its summary beside it."""
     done = reproduce_vectors(plan, folder, workers=workers, progress=progress)
-    figure = ReproducedVectorFigure(done, tuple(vector_figure(done.findings, folder / "figures")))
+    figure = ReproducedVectorFigure(done, tuple(vector_figure(done.findings, folder / "figures", formats)))
     write_json(folder / "figures" / f"{plan.figure.id}.json", figure.summary())
     return figure

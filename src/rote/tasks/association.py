@@ -148,6 +148,16 @@ class AssociationTask(Task):
     def fact_in_words(self, row: int) -> str:
         return str(self[row])
 
+    def facts_in_words(self) -> list[str]:
+        """Every fact as people read it: `fact_in_words` of all rows, many times faster."""
+        spelled = self.origin.reading.keys == "letters"
+        shown = {PAD: "", SEPARATOR: " "} if spelled else {PAD: ""}
+        words = [shown.get(token, token) for token in self.vocabulary.tokens]
+        between = "" if spelled else " "
+        keys = (between.join(filter(None, [words[token] for token in context])) for context in self.contexts.tolist())
+        answers = self.vocabulary.words(self.answers)
+        return [f"{key} -> {answer}" for key, answer in zip(keys, answers, strict=True)]
+
     def lines(self) -> Iterator[str]:
         """The facts written out as text: key, tab, answer."""
         words = self.vocabulary.tokens

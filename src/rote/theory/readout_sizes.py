@@ -14,16 +14,18 @@ LOAD = 0.8
 
 def estimate(shape: TaskShape, spec: AttentionOnly) -> int:
     """2(dp + md) / log2 m facts for m answers; dimensions beyond m - 1 change no argmax and are not counted."""
+    return _estimate(shape, spec.dim, task_rank(shape, spec.dim, spec.head_dim, spec.heads))
+
+
+def _estimate(shape: TaskShape, dim: int, rank: int) -> int:
     classes = max(2, shape.answers)
-    dim = min(spec.dim, classes - 1)
-    rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
-    return int(2 * dim * (rank + classes) / math.log2(classes))
+    return int(2 * min(dim, classes - 1) * (rank + classes) / math.log2(classes))
 
 
-def holds(shape: TaskShape, spec: AttentionOnly) -> bool:
+def holds(shape: TaskShape, dim: int, head_dim: int, heads: int) -> bool:
     """Whether the estimate, loaded to 80 %, covers the facts, or the features' rank does by itself."""
-    rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
-    return rank >= shape.associations or LOAD * estimate(shape, spec) >= shape.associations
+    rank = task_rank(shape, dim, head_dim, heads)
+    return rank >= shape.associations or LOAD * _estimate(shape, dim, rank) >= shape.associations
 
 
 def readout_spec(
@@ -41,5 +43,5 @@ def readout_spec(
     low, high = 0, fewest_heads(shape, chosen, width)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(shape, at(middle)) else (middle, high)
+        low, high = (low, middle) if holds(shape, chosen, width, middle) else (middle, high)
     return at(high)

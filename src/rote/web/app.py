@@ -14,7 +14,7 @@ from rote.errors import RoteError
 from rote.report.html import style_sheet
 from rote.web import inspector_pages, planner_pages, run_pages
 from rote.web.facts_choice import Tables
-from rote.web.inspector import Models
+from rote.web.inspector import MOST_OPEN, Models
 from rote.web.jobs import Busy, Jobs
 from rote.web.pages import page
 from rote.web.safety import LOOPBACK, Safety
@@ -25,7 +25,7 @@ STATIC = {"app.js": "text/javascript", "site.css": "text/css", "icon.svg": "imag
 
 def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBACK) -> FastAPI:
     """The application over these folders, answering to these names."""
-    shelf, jobs = Shelf(folders), Jobs()
+    shelf, measuring = Shelf(folders), Jobs()
     app = FastAPI(title="rote", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(Safety, hosts=hosts)
     app.add_exception_handler(RoteError, _refused)
@@ -44,9 +44,10 @@ def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBA
         text = files("rote.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
         return Response(text, media_type=STATIC[name])
 
-    planner_pages.add(app, Tables(), jobs)
-    run_pages.add(app, shelf, jobs)
-    inspector_pages.add(app, shelf, Models(shelf), jobs)
+    # Queues of their own: nobody who opens a model waits for another's plan.
+    planner_pages.add(app, Tables(), Jobs())
+    run_pages.add(app, shelf, measuring)
+    inspector_pages.add(app, shelf, Models(shelf), Jobs(kept=MOST_OPEN), measuring)
     return app
 
 

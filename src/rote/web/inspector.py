@@ -9,16 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rote.errors import RoteError
 from rote.folders import Folder, read_folder
 from rote.folders.layout import CONFIG
-from rote.measure.head_use import HeadTable, facts_lost, head_table
-from rote.measure.inspection import Head
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
-from rote.progress import Progress
 from rote.tasks import AssociationTask
 from rote.tasks.facts import facts, source_names
 from rote.tasks.grammar import name_of
@@ -33,12 +28,10 @@ MOST_FOUND = 40
 
 @dataclass(frozen=True)
 class Opened:
-    """A model folder in memory, with its facts where they are at hand."""
+    """A model folder in memory."""
 
     entry: Entry
     folder: Folder
-    task: AssociationTask | None
-    why_no_facts: str
     version: tuple[Any, ...]
     """Changes when the folder is written anew."""
 
@@ -46,29 +39,28 @@ class Opened:
     def has_heads(self) -> bool:
         return isinstance(self.folder.model.spec, AttentionOnly | MlpTransformer)
 
+
+@dataclass(frozen=True)
+class Listing:
+    """The facts of a model, where they are at hand."""
+
+    task: AssociationTask | None
+    why_not: str = ""
+    lines: tuple[str, ...] = ()
+    """Every fact in words."""
+
     @cached_property
-    def lines(self) -> list[str]:
-        """Every fact as it is searched."""
-        return [] if self.task is None else [str(self.task[row]).casefold() for row in range(self.task.facts)]
+    def _searched(self) -> list[str]:
+        return [line.casefold() for line in self.lines]
 
     def search(self, text: str) -> list[int]:
         """Rows of the facts in which every word of the text occurs, those that begin with it first."""
         words = text.casefold().split()
-        if self.task is None or not words:
+        if not words:
             return []
-        rows = [row for row, line in enumerate(self.lines) if all(word in line for word in words)]
+        rows = [row for row, line in enumerate(self._searched) if all(word in line for word in words)]
         start = " ".join(words)
-        return sorted(rows, key=lambda row: (not self.lines[row].startswith(start), row))
-
-    def table(self, progress: Progress) -> HeadTable:
-        if self.task is None:
-            raise ValueError("without facts there is no table of heads")
-        return head_table(self.folder.model, self.task, progress)
-
-    def lost(self, heads: tuple[Head, ...], progress: Progress) -> np.ndarray:
-        if self.task is None:
-            raise ValueError("without facts none can be lost")
-        return facts_lost(self.folder.model, self.task, heads, progress)
+        return sorted(rows, key=lambda row: (not self._searched[row].startswith(start), row))
 
 
 class Models:
@@ -88,29 +80,31 @@ class Models:
             opened = self._open.get(key)
             if opened is None:
                 folder = read_folder(entry.path)
-                opened = self._open[key] = Opened(entry, folder, *self._facts(folder), key)
+                opened = self._open[key] = Opened(entry, folder, key)
             self._open.move_to_end(key)
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
         return opened
 
-    def _facts(self, folder: Folder) -> tuple[AssociationTask | None, str]:
+    def listing(self, opened: Opened) -> Listing:
         """The facts that a folder names, if they may be read and can be; otherwise why not."""
-        source, certificate = folder.origin.source, folder.certificate
+        source, certificate = opened.folder.origin.source, opened.folder.certificate
         if certificate is not None and certificate.facts > MOST_FACTS:
-            return None, f"{certificate.facts:,} facts are too many to list here; `rote inspect` takes them apart"
+            return Listing(
+                None, f"{certificate.facts:,} facts are too many to list here; `rote inspect` takes them apart"
+            )
         is_file = name_of(source) not in (*source_names(), "random")
         if is_file and not self._shelf.allows(source):
-            return None, f"its facts ({Path(source).name}) are not below the folders that this page was given"
+            return Listing(None, f"its facts ({Path(source).name}) are not below the folders that this page was given")
         if name_of(source) == "random" and certificate is None:
-            return None, "its facts are drawn anew from a seed, and nothing says how many there are"
+            return Listing(None, "its facts are drawn anew from a seed, and nothing says how many there are")
         try:
-            task = facts(source, **folder.origin.reading.model_dump(exclude_defaults=True))
+            task = facts(source, **opened.folder.origin.reading.model_dump(exclude_defaults=True))
         except RoteError as error:
-            return None, f"its facts cannot be read: {error}"
+            return Listing(None, f"its facts cannot be read: {error}")
         if not isinstance(task, AssociationTask):
-            return None, f"its facts are {task.kind}; associations are listed here"
-        vocabulary = folder.model.vocabulary
+            return Listing(None, f"its facts are {task.kind}; associations are listed here")
+        vocabulary = opened.folder.model.vocabulary
         if vocabulary is None or not task.known_rows(vocabulary).all():
-            return None, "its facts have changed since: some are not in the model's words"
-        return task.in_vocabulary(vocabulary), ""
+            return Listing(None, "its facts have changed since: some are not in the model's words")
+        return Listing(task.in_vocabulary(vocabulary), lines=tuple(task.facts_in_words()))

@@ -8,9 +8,18 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from rote.errors import InputError
-from rote.measure.inspection import Inspection, heads_named, inspect
-from rote.report.model_charts import attention_chart, contributions_chart, heads_chart, margins_chart
-from rote.web.inspector import MOST_FOUND, Models, Opened
+from rote.measure.head_use import facts_lost, head_table
+from rote.measure.inspection import Head, Inspection, heads_named, inspect
+from rote.report.model_charts import (
+    attention_chart,
+    contributions_chart,
+    heads_chart,
+    margins_chart,
+    specialisation_chart,
+)
+from rote.tasks import AssociationTask
+from rote.tasks.association import Fact
+from rote.web.inspector import MOST_FOUND, Listing, Models, Opened
 from rote.web.jobs import Job, Jobs
 from rote.web.pages import page
 from rote.web.query import Query
@@ -18,14 +27,20 @@ from rote.web.shelf import Shelf
 
 PATIENCE = 0.5
 """Seconds that an answer waits for a result before it shows progress instead."""
+READING_PATIENCE = 1.5
 A_PAGE = 50
 MOST_PARTS = 24
 MOST_ATTENTION = 6000
 """Cells of an attention chart."""
 
 
-def add(app: FastAPI, shelf: Shelf, models: Models, jobs: Jobs) -> None:
-    """Add the inspector's addresses."""
+def add(app: FastAPI, shelf: Shelf, models: Models, reading: Jobs, measuring: Jobs) -> None:
+    """Add the inspector's addresses. Facts are read in one queue, models are run over them in another."""
+
+    def listing_of(opened: Opened) -> Listing | None:
+        """The model's facts, unless reading them takes longer than an answer may."""
+        job = reading.ask(("facts", opened.version), lambda progress: models.listing(opened), READING_PATIENCE)
+        return job.result if job.ready else None
 
     @app.get("/inspector")
     def listed() -> Response:
@@ -35,25 +50,28 @@ def add(app: FastAPI, shelf: Shelf, models: Models, jobs: Jobs) -> None:
     def model(request: Request) -> Response:
         query = Query(request.query_params)
         opened = models.open(query.text("model"))
-        text = query.text("search").strip()
+        listing = listing_of(opened)
+        if listing is None:
+            return _wait(opened)
         return page(
-            "model.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened, search=text,
-            found=_found(opened, text), most=MOST_FOUND, **_facts(query, opened, jobs),
+            "model.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened, listing=listing,
+            **_found(listing, query), **_facts(query, opened, listing, measuring),
         )  # fmt: skip
 
     @app.get("/inspector/search")
     def search(request: Request) -> Response:
         query = Query(request.query_params)
         opened = models.open(query.text("model"))
-        text = query.text("search").strip()
-        return page("found.html", opened=opened, search=text, found=_found(opened, text), most=MOST_FOUND)
+        listing = listing_of(opened) or Listing(None)
+        return page("found.html", opened=opened, listing=listing, **_found(listing, query))
 
     @app.get("/inspector/live")
     def live(request: Request) -> Response:
         """Margins and heads, or how far they have come, alone."""
         query = Query(request.query_params)
         opened = models.open(query.text("model"))
-        return page("model_live.html", opened=opened, **_facts(query, opened, jobs))
+        listing = listing_of(opened) or Listing(None)
+        return page("model_live.html", opened=opened, listing=listing, **_facts(query, opened, listing, measuring))
 
     @app.get("/inspector/fact")
     def fact(request: Request) -> Response:
@@ -63,39 +81,49 @@ def add(app: FastAPI, shelf: Shelf, models: Models, jobs: Jobs) -> None:
         row = query.whole("row", 0, 0) if "row" in query else None
         every = query.text("parts") == "all"
         query.check()
-        asked = _asked(opened, row, query.text("words"))
+        listing = listing_of(opened)
+        if listing is None:
+            return _wait(opened)
+        asked = _asked(listing, row, query.text("words"))
         seen = inspect(opened.folder.model, asked, off=heads)
-        lost = _lost(opened, heads, jobs) if heads and opened.task is not None else None
+        lost = _lost(opened, listing.task, heads, measuring) if heads and listing.task is not None else None
         return page(
             "fact.html", title=f"{' '.join(seen.key)} in {opened.entry.label}", here="inspector", opened=opened,
-            row=row, words=query.text("words"), seen=seen, off=",".join(map(str, heads)), lost=lost, every=every,
-            **_taken_apart(seen, opened, every),
+            listing=listing, row=row, words=query.text("words"), seen=seen, off=",".join(map(str, heads)), lost=lost,
+            every=every, **_taken_apart(seen, every),
         )  # fmt: skip
 
 
-def _asked(opened: Opened, row: int | None, words: str) -> Any:
+def _wait(opened: Opened) -> Response:
+    """A page that looks again by itself until the facts are read."""
+    return page("waiting.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened)
+
+
+def _asked(listing: Listing, row: int | None, words: str) -> Fact | list[str]:
     if row is not None:
-        if opened.task is None or row >= opened.task.facts:
+        if listing.task is None or row >= listing.task.facts:
             raise InputError(f"row={row}: there is no such fact in this model's table")
-        return opened.task[row]
+        return listing.task[row]
     if not words.strip():
         raise InputError("which fact? Give the words of its key")
     return words.split()
 
 
-def _found(opened: Opened, text: str) -> list[int]:
-    return opened.search(text) if text else []
+def _found(listing: Listing, query: Query) -> dict[str, Any]:
+    text = query.text("search").strip()
+    return {"search": text, "found": listing.search(text), "most": MOST_FOUND}
 
 
-def _facts(query: Query, opened: Opened, jobs: Jobs) -> dict[str, Any]:
+def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> dict[str, Any]:
     """Margins and heads where they are ready, and the page of facts that is asked for."""
     number = query.whole("page", 1, 1, 10**6)
     order = query.choice("order", ("smallest", "largest"), "smallest")
     query.check()
     content = {"number": number, "order": order, "job": None, "table": None, "rows": [], "pages": 0, "charts": []}
-    if opened.task is None or not opened.has_heads:
+    if (task := listing.task) is None or not opened.has_heads:
         return content
-    job = jobs.ask(("heads", opened.version), opened.table, PATIENCE)
+    model = opened.folder.model
+    job = measuring.ask(("heads", opened.version), lambda progress: head_table(model, task, progress), PATIENCE)
     content["job"] = job
     if job.ready:
         table = job.result
@@ -105,18 +133,19 @@ def _facts(query: Query, opened: Opened, jobs: Jobs) -> dict[str, Any]:
             "table": table,
             "rows": [int(row) for row in ranked[(number - 1) * A_PAGE : number * A_PAGE]],
             "pages": -(-len(ranked) // A_PAGE),
-            "charts": [margins_chart(table, opened.task), heads_chart(table, 12)],
+            "charts": [margins_chart(table, task), heads_chart(table, 12)],
+            "specialisation": specialisation_chart(table),
             "heads": heads,
         }
     return content
 
 
-def _lost(opened: Opened, heads: tuple[Any, ...], jobs: Jobs) -> Job:
-    key = ("lost", opened.version, heads)
-    return jobs.ask(key, lambda progress: opened.lost(heads, progress), 2 * PATIENCE)
+def _lost(opened: Opened, task: AssociationTask, heads: tuple[Head, ...], measuring: Jobs) -> Job:
+    model, key = opened.folder.model, ("lost", opened.version, heads)
+    return measuring.ask(key, lambda progress: facts_lost(model, task, heads, progress), 2 * PATIENCE)
 
 
-def _taken_apart(seen: Inspection, opened: Opened, every: bool) -> dict[str, Any]:
+def _taken_apart(seen: Inspection, every: bool) -> dict[str, Any]:
     order = sorted(seen.contributions, key=lambda part: -abs(part.to_margin))
     shown = order if every else order[:MOST_PARTS]
     layers = sorted({part.layer for part in seen.contributions if part.part == "head" and part.layer is not None})

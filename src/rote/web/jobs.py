@@ -18,6 +18,7 @@ from rote.progress import Progress, Stage
 
 MOST_WAITING = 8
 MOST_KEPT = 24
+"""Results that are kept; the oldest make room."""
 
 
 class Busy(RoteError):
@@ -62,7 +63,8 @@ class Job:
 class Jobs:
     """A queue with one worker, and the results of the last few jobs."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = MOST_KEPT) -> None:
+        self._kept = kept
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rote-job")
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lock = threading.Lock()
@@ -77,7 +79,9 @@ class Jobs:
                 progress = JobProgress()
                 job = self._jobs[key] = Job(self._pool.submit(work, progress), progress)
             self._jobs.move_to_end(key)
-            for old in [key for key, other in self._jobs.items() if other.ready][: max(0, len(self._jobs) - MOST_KEPT)]:
+            for old in [key for key, other in self._jobs.items() if other.ready][
+                : max(0, len(self._jobs) - self._kept)
+            ]:
                 del self._jobs[old]
         if wait:
             with _patience():

@@ -90,10 +90,11 @@ def _synset(text: str) -> tuple[str, str, list[str]]:
     words = int(fields[3], 16)
     pointers = 4 + 2 * words
     count = int(fields[pointers])
-    quads = [fields[at : at + 4] for at in range(pointers + 1, pointers + 1 + 4 * count, 4)]
-    if fields[2] != "n" or words < 1 or any(len(quad) != 4 for quad in quads):
+    first, end = pointers + 1, pointers + 1 + 4 * count
+    if fields[2] != "n" or words < 1 or len(fields) < end:
         raise ValueError
-    return fields[0], fields[4].replace("_", " "), [quad[1] for quad in quads if quad[0] == "@"]
+    hypernyms = [fields[at + 1] for at in range(first, end, 4) if fields[at] == "@"]
+    return fields[0], fields[4].replace("_", " "), hypernyms
 
 
 def _names(words: dict[str, str], heads: Counter[str]) -> dict[str, str]:
