@@ -1,109 +1,115 @@
 """Pictures of every page for the documentation, light and dark, wide and phone. Needs Chromium and its driver.
 
-    python tools/screenshots.py FOLDER docs
+    rote build countries -o shown/countries
+    rote reproduce dana2025.fig4 --quick -o shown/fig4
+    rote reproduce dana2025.fig4 --quick --protocol best -o shown/fig4-best
+    rote sweep --vocab 12 --dim 4 --head-dim 1:4 --heads 1:6 --seeds 2 -o shown/sweep
+    rote report shown/countries -o shown/report.html
+    python tools/screenshots.py shown docs [NAME...]
 
-FOLDER holds a model folder `countries` and a run `fig4`; the second argument is where pictures go.
+A picture is the top of one page four times: above in light, below in dark, on a wide screen at the left, on a phone at
+the right.
 """
 
 from __future__ import annotations
 
 import base64
 import io
+import json
+import os
+import shutil
+import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-import uvicorn
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from rote.web.app import make_app
-
 PAGES = {
     "planner": "/planner",
+    "planner-sizes": "/planner?facts=none",
     "runs": "/runs",
     "run": "/runs/view?run=0/fig4",
-    "compare": "/runs/compare?a=0/fig4&b=0/fig4",
+    "sweep": "/runs/view?run=0/sweep",
+    "compare": "/runs/compare?a=0/fig4&b=0/fig4-best",
     "inspector": "/inspector",
     "model": "/inspector/model?model=0/countries&search=france",
     "fact": "/inspector/fact?model=0/countries&words=capital+France",
     "fact-off": "/inspector/fact?model=0/countries&words=capital+France&off=0.12",
 }
 WIDTHS = (1280, 390)
-HEIGHT = 900
-"""Of a picture in the documentation."""
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+TALLEST = 1300
+"""Of the part of a page that is shown."""
+SCALE, COLOURS, GAP = 0.6, 128, 10
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--hide-scrollbars",
-]
+)  # fmt: skip
 
 
-def main(folder: str, out: str, wanted: list[str]) -> None:
-    server = uvicorn.Server(
-        uvicorn.Config(make_app([folder]), port=0, log_level="warning", timeout_graceful_shutdown=2)
-    )
-    threading.Thread(target=server.run, daemon=True).start()
-    while not server.started:
-        time.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
+def main(folder: Path, out: Path, wanted: list[str]) -> None:
+    command = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ}) as server:
+        said = ""
+        while server.stdout and not said.rstrip().endswith("}"):
+            said += server.stdout.readline()
+        address = json.loads(said)["address"]
+        pages = {name: address + path for name, path in PAGES.items()}
+        pages["report"] = (folder / "report.html").resolve().as_uri()
+        browser = _browser()
+        try:
+            for name in wanted or pages:
+                pictures = [[_picture(browser, pages[name], width, scheme) for width in WIDTHS]
+                            for scheme in ("light", "dark")]  # fmt: skip
+                _together(pictures).save(out / f"page-{name}.png", optimize=True)
+        finally:
+            browser.quit()
+            server.terminate()
+
+
+def _browser() -> webdriver.Chrome:
     options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
     for flag in FLAGS:
         options.add_argument(flag)
-    options.binary_location = "/usr/bin/chromium"
-    browser = webdriver.Chrome(options, Service("/usr/bin/chromedriver"))
-    report = (Path(folder) / "report.html").resolve()
-    pages = {name: f"http://127.0.0.1:{port}{address}" for name, address in PAGES.items()}
-    if report.is_file():
-        pages["report"] = report.as_uri()
-    for name, address in pages.items():
-        if wanted and name not in wanted:
-            continue
-        browser.get(address)
-        until = time.monotonic() + 60
-        while browser.find_elements("css selector", "[data-again='1']") and time.monotonic() < until:
-            time.sleep(0.5)
-        browser.refresh()
-        pictures = [_picture(browser, width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-        _together(pictures).save(Path(out, f"page-{name}.png"), optimize=True)
-    browser.quit()
-    server.should_exit = True
+    return webdriver.Chrome(options, Service(shutil.which("chromedriver") or ""))
 
 
-def _picture(browser: webdriver.Chrome, width: int, scheme: str) -> bytes:
-    """The top of the page, at most two screens high."""
+def _picture(browser: webdriver.Chrome, address: str, width: int, scheme: str) -> Image.Image:
+    """The top of a page, once nothing on it is being computed."""
     feature = {"name": "prefers-color-scheme", "value": scheme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    metrics = {"width": width, "height": 400, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(address)
+    until = time.monotonic() + 120
+    while browser.find_elements("css selector", "[data-again='1']") and time.monotonic() < until:
+        time.sleep(0.3)
     time.sleep(0.3)
     whole = browser.execute_script("return document.documentElement.scrollHeight")
-    clip = {"x": 0, "y": 0, "width": width, "height": min(whole, 1900), "scale": 1}
+    clip = {"x": 0, "y": 0, "width": width, "height": min(whole, TALLEST), "scale": 1}
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
-    return base64.b64decode(shot["data"])
+    return Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
 
 
-def _together(pictures: list[bytes]) -> Image.Image:
-    """Pictures side by side at one height, in few colours, so that the file stays small."""
-    opened = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
-    tallest = max(picture.height for picture in opened)
-    scale = HEIGHT / tallest
-    scaled = [picture.resize((round(picture.width * scale), round(picture.height * scale))) for picture in opened]
-    whole = Image.new("RGB", (sum(picture.width for picture in scaled) + 12 * (len(scaled) - 1), HEIGHT), "#888888")
-    left = 0
-    for picture in scaled:
-        whole.paste(picture, (left, 0))
-        left += picture.width + 12
-    return whole.quantize(96)
+def _together(pictures: list[list[Image.Image]]) -> Image.Image:
+    """Rows of pictures in one, smaller and in few colours, so that the file stays small."""
+    heights = [max(picture.height for picture in row) for row in pictures]
+    width = sum(WIDTHS) + GAP * (len(WIDTHS) - 1)
+    whole = Image.new("RGB", (width, sum(heights) + GAP * (len(heights) - 1)), "#8a8f96")
+    top = 0
+    for row, height in zip(pictures, heights, strict=True):
+        left = 0
+        for picture in row:
+            whole.paste(picture, (left, top))
+            left += picture.width + GAP
+        top += height + GAP
+    small = whole.resize((round(whole.width * SCALE), round(whole.height * SCALE)), Image.Resampling.LANCZOS)
+    # An octree keeps colours that few pixels have, such as those of verdicts.
+    return small.quantize(COLOURS, Image.Quantize.FASTOCTREE)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -153,8 +154,9 @@ def test_a_dropped_table_gives_its_plan_and_a_broken_one_the_readers_message(bro
     assert "drop mine.csv again" in browser.find_element(By.ID, "plan").text
 
 
-def test_a_run_started_on_the_command_line_shows_moving_progress(browser, site):
-    command = [sys.executable, "-m", "rote", "reproduce", "dana2025.fig4", "--repeats", "60", "-o", "going"]
+def test_a_sweep_started_on_the_command_line_shows_moving_progress(browser, site):
+    sizes = ["--vocab", "12", "--dim", "4", "--head-dim", "1:4", "--heads", "1:30", "--seeds", "40"]
+    command = [sys.executable, "-m", "rote", "sweep", *sizes, "-o", "going"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     run = subprocess.Popen(
         command, cwd=site.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -183,7 +185,7 @@ def test_contributions_sum_to_the_logit_and_heads_off_lose_what_is_said(browser,
     browser.get(f"{site.address}/inspector")
     until(browser, lambda: browser.find_elements(By.PARTIAL_LINK_TEXT, "models/small"))[0].click()
     browser.find_element(By.ID, "search").send_keys("colour c")
-    until(browser, lambda: browser.find_elements(By.PARTIAL_LINK_TEXT, "colour c -> c2"))[0].click()
+    until(browser, lambda: browser.find_elements(By.PARTIAL_LINK_TEXT, "colour c → c2"))[0].click()
     logit = float(browser.find_element(By.ID, "logit").get_attribute("data-value"))
     parts = browser.find_elements(By.CSS_SELECTOR, "#parts tr.part td[data-value]")
     total = sum(float(part.get_attribute("data-value")) for part in parts)
@@ -198,7 +200,7 @@ def test_contributions_sum_to_the_logit_and_heads_off_lose_what_is_said(browser,
     for detail in browser.find_elements(By.CSS_SELECTOR, "#lost details"):
         detail.click()
     listed = [item.text for item in browser.find_elements(By.CSS_SELECTOR, "#lost-list li")]
-    assert listed == lost
+    assert listed == [fact.replace("->", "→") for fact in lost]
 
 
 @pytest.mark.parametrize("page", ["/planner", "/runs", "/inspector/model?model=0/models/small"])
@@ -230,25 +232,22 @@ def test_the_keyboard_reaches_the_content_and_every_slider(browser, site):
     assert {"vocabulary N, slider", "heads H, slider", "vocabulary N", "A real table"} <= names
 
 
-def test_a_report_opens_from_disk_with_the_network_off(browser, site, tmp_path):
-    from rote.report.html import write_html
-    from rote.report.reporting import report_on
-
-    path = write_html(report_on([site.folder / "models" / "small", site.folder / "fig4"]), tmp_path / "report.html")
+def test_the_demos_report_opens_from_disk_with_the_network_off(browser, tmp_path, capsys):
+    assert main(["demo", "-o", str(tmp_path / "demo"), "--json"]) == 0
+    path = Path(json.loads(capsys.readouterr().out)["report"])
+    assert path.stat().st_size < 3 * 2**20
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     try:
         browser.execute_cdp_cmd("Network.enable", {})
-        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": True})
         browser.get(path.as_uri())
         charts = browser.find_elements(By.CSS_SELECTOR, "svg.chart")
         assert len(charts) > 8
         assert all(chart.size["height"] > 40 for chart in charts)
         assert browser.execute_script("return document.querySelectorAll('svg title').length") > 100
+        assert "every statement holds" in browser.find_element(By.TAG_NAME, "main").text
     finally:
-        browser.execute_cdp_cmd(
-            "Network.emulateNetworkConditions",
-            {**offline, "offline": False, "downloadThroughput": -1, "uploadThroughput": -1},
-        )
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": False})
 
 
 def test_the_planner_opens_with_countries_and_shows_exactly_what_plan_says(browser, site, countries_plan):

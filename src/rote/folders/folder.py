@@ -174,7 +174,7 @@ def read_folder(path: str | Path) -> Folder:
         model = Model(spec, weights, vocabulary, _reader(path, config, spec, vocabulary, origin))
     except RoteError as error:
         raise InputError(f"{path}: the tensors do not fit the specification. {error}") from None
-    return Folder(path, model, origin, config.get("provenance", {}), _certificate(path / CERTIFICATE))
+    return Folder(path, model, origin, config.get("provenance", {}), read_certificate(path))
 
 
 def _weights(path: Path, spec: Spec, dtype: str) -> dict[str, Tensor]:
@@ -202,7 +202,9 @@ def _reader(
     return KeyReader(vocabulary, getattr(spec, "context", 1), origin.reading, origin.key_columns, stored)
 
 
-def _certificate(path: Path) -> Certificate | None:
+def read_certificate(path: Path) -> Certificate | None:
+    """The certificate of a model folder, where it has one."""
+    path = path / CERTIFICATE
     if not path.exists():
         return None
     stated = read_json(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 Tone = Literal["blue", "orange", "green", "vermilion", "purple", "sky", "grey"]
 TONES: tuple[Tone, ...] = ("blue", "vermilion", "green", "orange", "purple", "sky")
@@ -17,6 +17,9 @@ TONES: tuple[Tone, ...] = ("blue", "vermilion", "green", "orange", "purple", "sk
 
 Style = Literal["points", "line", "dashed", "dotted", "crosses", "joined"]
 """`joined` is points with a line through them."""
+
+MOST_NARROW = 40
+"""Columns of a heat map that half a page holds."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class XYChart:
     log_x: bool = False
     log_y: bool = False
     y_range: tuple[float, float] | None = None
+    wide: ClassVar[bool] = False
+    """Whether it takes the whole width of a page."""
 
     @property
     def marks(self) -> list[Mark]:
@@ -81,6 +86,7 @@ class BarChart:
     line: tuple[float, str] | None = None
     """A value to compare all bars with, and its name."""
     legend: dict[Tone, str] = field(default_factory=dict)
+    wide: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,10 @@ class HeatMap:
     values: Sequence[Sequence[float | None]]
     high: float | None = None
     """The value of the darkest cell; the largest there is when absent."""
+
+    @property
+    def wide(self) -> bool:
+        return len(self.columns) > MOST_NARROW
 
     @property
     def limit(self) -> float:

@@ -8,6 +8,9 @@ from typing import Any
 
 from rote.report.charts import Chart
 
+NARROW, SHORT = 4, 16
+"""Columns and rows of a table that stands beside a chart."""
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -54,6 +57,11 @@ class ClaimBlock:
         """Whether it held; nothing where it is undecided."""
         return {"holds": True, "does not": False}.get(self.outcome)
 
+    @property
+    def verdict(self) -> str:
+        """In words that stand alone."""
+        return "does not hold" if self.good is False else self.outcome
+
 
 @dataclass(frozen=True)
 class Text:
@@ -80,15 +88,32 @@ class Part:
     blocks: Sequence[Block]
 
     @property
-    def rows(self) -> list[list[Block]]:
-        """Blocks one below the other, but for charts that follow each other, which stand side by side."""
-        rows: list[list[Block]] = []
+    def rows(self) -> list[list[list[Block]]]:
+        """Rows of columns of blocks: a chart has the next chart at its side, or what is narrow and follows it."""
+        rows: list[list[list[Block]]] = []
         for block in self.blocks:
-            if rows and isinstance(block, ChartBlock) and isinstance(rows[-1][0], ChartBlock):
-                rows[-1].append(block)
+            columns = rows[-1] if rows else []
+            room = bool(columns) and isinstance(columns[0][0], ChartBlock) and not columns[0][0].chart.wide
+            if room and len(columns) == 1 and _half(block):
+                columns.append([block])
+            elif room and len(columns) == 2 and _half(block) and not _has_chart([*columns[1], block]):
+                columns[1].append(block)
             else:
-                rows.append([block])
+                rows.append([[block]])
         return rows
+
+
+def _half(block: Block) -> bool:
+    """Whether half the width of a page is enough."""
+    if isinstance(block, ChartBlock):
+        return not block.chart.wide
+    if isinstance(block, Table):
+        return len(block.columns) <= NARROW and len(block.rows) <= SHORT
+    return isinstance(block, Text | ClaimBlock)
+
+
+def _has_chart(blocks: Sequence[Block]) -> bool:
+    return any(isinstance(block, ChartBlock) for block in blocks)
 
 
 @dataclass(frozen=True)

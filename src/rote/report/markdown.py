@@ -44,7 +44,7 @@ def _lines(block: Block, folder: Path, prefix: str, formats: Sequence[str], writ
     if isinstance(block, Pairs):
         return _table(["", ""], list(block.pairs.items()), [False, False])
     if isinstance(block, ClaimBlock):
-        return [f"**{block.outcome.upper()}** {block.statement} {block.why}. Rule: {block.rule}."]
+        return [f"**{block.verdict.upper()}** {block.statement} {block.why}. Rule: {block.rule}."]
     if isinstance(block, Commands):
         return ["```bash", *block.lines, "```"]
     return [block.text] if isinstance(block, Text) else []

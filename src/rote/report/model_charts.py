@@ -9,11 +9,13 @@ import numpy as np
 from rote.measure.head_use import HeadTable
 from rote.measure.inspection import Inspection
 from rote.measure.precision import PrecisionPoint
-from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart, number
+from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, Tone, XYChart, number
 from rote.tasks import Task
 
 MOST_POINTS = 240
 """Points of the curve of margins: what lies between them is drawn by a line."""
+MOST_DOTS = 60
+"""Points that are drawn as such; more are a line."""
 MOST_BARS = 24
 MOST_COLUMNS = 80
 """Heads of a heat map."""
@@ -27,7 +29,7 @@ def margins_chart(table: HeadTable, task: Task, title: str = "margins of all fac
         Mark(float(place + 1), float(table.margins[order[place]]), _fact(task, int(order[place]), table))
         for place in places
     ]
-    line = Series("margin", marks, "joined", "blue", in_legend=False)
+    line = Series("margin", marks, "joined" if len(marks) <= MOST_DOTS else "line", "blue", in_legend=False)
     zero = [Mark(1.0, 0.0), Mark(float(len(order)), 0.0)]
     return XYChart(
         title, "facts, smallest margin first", "margin", [line, Series("missed below", zero, "dashed", "vermilion")]
@@ -55,6 +57,48 @@ def contributions_chart(seen: Inspection, most: int = MOST_BARS) -> BarChart:
         total = sum(part.to_margin for part in rest)
         bars.append(Bar(f"{len(rest)} others", total, "", "grey", f"{total:+.3g}"))
     return BarChart(f"what each part adds to {seen.answer} over {seen.nearest}", "adds to the margin", bars)
+
+
+def without_chart(seen: Inspection, most: int = MOST_BARS) -> BarChart | None:
+    """What is left of the margin when one part adds nothing, least first; nothing where that is not known."""
+    known = [(part, part.margin_without) for part in seen.contributions if part.margin_without is not None]
+    if not known:
+        return None
+    order = sorted(known, key=lambda pair: pair[1])
+    bars = [
+        Bar(
+            part.name,
+            left,
+            f"without {part.name} the margin is {left:.4g} and the model says {part.answer_without}",
+            "blue" if left > 0 else "vermilion",
+            f"{left:.3g}",
+        )
+        for part, left in order[:most]
+    ]
+    more = "" if len(order) <= most else f", the {most} of {len(order)} that matter most"
+    legend: dict[Tone, str] = {"blue": "still recalled", "vermilion": "lost"}
+    used = {bar.tone for bar in bars}
+    return BarChart(
+        f"what is left without one part{more}", "margin", bars, legend={t: n for t, n in legend.items() if t in used}
+    )
+
+
+def layers_chart(seen: Inspection) -> BarChart | None:
+    """What the skip connection and each layer's heads and MLP add to the margin, in the model's order, for deep models.
+
+    Nothing for one layer of heads alone, where it would say no more than the parts themselves.
+    """
+    sums: dict[str, float] = {}
+    for part in seen.contributions:
+        name = "skip" if part.part == "skip" else f"layer {part.layer} {'heads' if part.part == 'head' else 'MLP'}"
+        sums[name] = sums.get(name, 0.0) + part.to_margin
+    if len(sums) < 3:
+        return None
+    bars = [
+        Bar(name, total, tone="blue" if total >= 0 else "vermilion", shown=f"{total:+.3g}")
+        for name, total in sums.items()
+    ]
+    return BarChart("layer by layer", "adds to the margin", bars)
 
 
 def attention_chart(seen: Inspection, layer: int = 0) -> HeatMap:

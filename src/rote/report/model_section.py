@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,22 @@ import numpy as np
 from rote.errors import RoteError
 from rote.folders import Folder, verify
 from rote.measure.head_use import HeadTable, head_table
-from rote.measure.inspection import inspect
+from rote.measure.inspection import Inspection, inspect
 from rote.measure.precision import recall_by_precision
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
+from rote.report.charts import BarChart
 from rote.report.document import Block, ChartBlock, Commands, Pairs, Part, Section, Table, Text
 from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
     heads_chart,
+    layers_chart,
     margins_chart,
     precision_chart,
     specialisation_chart,
+    without_chart,
 )
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks import AssociationTask, Task
@@ -55,7 +59,8 @@ def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT
             parts += _held(folder, task, progress)
     parts.append(Part("Make each number again", [Commands(commands_of(folder))]))
     sizes = ", ".join(f"{name} {value}" for name, value in spec.model_dump(exclude_defaults=True).items())
-    return Section(f"Model {folder.path.name}", f"{spec.architecture}: {sizes}", tiles, parts)
+    title = f"{folder.path.name}: a model of {Path(folder.origin.source).name}"
+    return Section(title, f"{spec.architecture}: {sizes}", tiles, parts)
 
 
 def commands_of(folder: Folder) -> list[str]:
@@ -104,6 +109,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     rows = [
         [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
         for check in verification.checks
+        if check.stated is not None or check.found is not None
     ]
     outcome = "every statement holds" if verification.holds else "NOT every statement holds"
     claims = {
@@ -166,6 +172,11 @@ def _specialisation(table: HeadTable) -> list[Block]:
     return [] if chart is None else [ChartBlock("specialisation", chart)]
 
 
+def _left_and_layers(seen: Inspection) -> list[tuple[str, BarChart]]:
+    charts = {"without": without_chart(seen), "layers": layers_chart(seen)}
+    return [(name, chart) for name, chart in charts.items() if chart is not None]
+
+
 def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) -> list[Block]:
     seen = inspect(folder.model, task[row])
     exact = all(use.loses is not None for use in table.heads)
@@ -190,6 +201,7 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
         ),
         Text(f"The fact with the smallest margin, taken apart: {seen}."),
         ChartBlock("contributions", contributions_chart(seen)),
+        *(ChartBlock(name, chart) for name, chart in _left_and_layers(seen)),
     ]  # fmt: skip
     spec = folder.model.spec
     if isinstance(spec, AttentionOnly | MlpTransformer) and spec.context * spec.heads <= 4000:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 
 from rote.experiments.findings import FigureFindings
 from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Part, Section, Table, Text
-from rote.report.run_charts import findings_chart, grid_chart
+from rote.report.run_charts import SIZES, findings_chart, grid_chart, sizes_chart
 from rote.report.run_view import RunView
 
 MOST_CELLS = 400
@@ -20,10 +21,12 @@ def run_section(run: RunView) -> Section:
         "processor time": f"{run.processor_seconds:,.0f} s",
     }
     parts = [_what(run)]
-    for findings in run.findings():
-        parts.append(figure_part(findings))
-    if (grid := grid_chart(run.rows)) is not None:
-        parts.append(Part("Accuracy over the grid", [ChartBlock("grid", grid)]))
+    figures = run.findings()
+    parts += [figure_part(findings) for findings in figures]
+    charts = {"sizes": None if figures else sizes_chart(run.rows), "grid": grid_chart(run.rows)}
+    grid = [ChartBlock(name, chart) for name, chart in charts.items() if chart is not None]
+    if grid:
+        parts.append(Part("Accuracy over the grid", [*grid, *_laws(run)]))
     parts.append(Part("Make each number again", [Commands(commands_of(run))]))
     return Section(f"Run {run.folder.name}", f"{run.name}: {len(run.rows):,} trials", tiles, parts)
 
@@ -37,7 +40,39 @@ def commands_of(run: RunView) -> list[str]:
         f" --repeats {findings.repeats} -o {folder}"
         for findings in run.findings()
     ]
+    if swept := run.sweep:
+        sizes = "".join(
+            f" --{name.replace('_', '-')} {','.join(map(str, values))}" for name, values in swept.grid.items()
+        )
+        seeds = max(row.seed for row in run.rows) + 1
+        commands.append(f"rote sweep{sizes} --seeds {seeds} -o {folder}")
     return [*commands, f"rote law {folder}"]
+
+
+def _laws(run: RunView) -> list[Table]:
+    """The laws that a finished sweep was fitted with."""
+    rows = [
+        [
+            law.size,
+            ", ".join(f"{name} {value}" for name, value in law.fixed.items() if name in SIZES),
+            law.best,
+            law.exponent,
+            _interval(law.exponent_interval),
+        ]
+        for law in (run.sweep.laws if run.sweep else [])
+    ]
+    columns = ["size", "at", "best form", "exponent of a power law", "95 % interval"]
+    return [Table("how capacity grows with each size", columns, rows)] if rows else []
+
+
+def _interval(ends: tuple[float, float] | None) -> str | None:
+    """An interval in words; one that is open on both sides says nothing."""
+    if ends is None or not any(map(math.isfinite, ends)):
+        return None
+    low, high = ends
+    if math.isinf(low):
+        return f"at most {high:.3g}"
+    return f"at least {low:.3g}" if math.isinf(high) else f"{low:.3g} to {high:.3g}"
 
 
 def _what(run: RunView) -> Part:

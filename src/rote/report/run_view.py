@@ -6,10 +6,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.findings import FigureFindings, findings_of
 from rote.experiments.ledger import Ledger, TrialRow
 from rote.papers import PAPER_FIGURES
+
+
+class SweptLaw(BaseModel):
+    """How capacity grows with one size of a sweep."""
+
+    size: str
+    fixed: dict[str, int | str]
+    best: str | None
+    exponent: float | None
+    exponent_interval: tuple[float, float] | None
+
+
+class SweptGrid(BaseModel):
+    """The part of a sweep's summary that a report shows."""
+
+    grid: dict[str, list[int | str]]
+    trials: int
+    laws: list[SweptLaw]
 
 
 @dataclass(frozen=True)
@@ -45,6 +65,15 @@ class RunView:
     def last_ended(self) -> str | None:
         """When the last trial ended, in ISO form."""
         return max((row.ended for row in self.rows), default=None)
+
+    @property
+    def sweep(self) -> SweptGrid | None:
+        """What `rote sweep` wrote when it ended; nothing for other runs, and where trials were added since."""
+        try:
+            said = SweptGrid.model_validate_json((self.folder / "sweep.json").read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return said if said.trials == len(self.rows) else None
 
     def findings(self) -> list[FigureFindings]:
         """What the trials show for every published figure of the run's experiment; nothing for other runs."""

@@ -14,8 +14,8 @@ from itertools import pairwise
 from rote.report.axes import Axis
 from rote.report.charts import Bar, BarChart, Chart, HeatMap, Mark, Series, XYChart, number
 
-WIDTH = 560
-"""Of every chart, in its own units; a page shows them wider or narrower."""
+WIDTH, WIDE = 480, 960
+"""Of a chart that takes half a page, or all of it, in its own units; a page shows them wider or narrower."""
 LETTER = 6.5
 """Mean width of a letter of a label."""
 LEGEND_LETTER = 5.6
@@ -33,7 +33,8 @@ def svg(chart: Chart) -> str:
     else:
         height, parts = _heat(chart)
     label = escape(chart.title, quote=True)
-    head = f'<svg class="chart" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{label}">'
+    kind, width = ("chart wide", WIDE) if chart.wide else ("chart", WIDTH)
+    head = f'<svg class="{kind}" viewBox="0 0 {width} {height:g}" role="img" aria-label="{label}">'
     return "".join([head, *parts, "</svg>"])
 
 
@@ -60,13 +61,13 @@ def _bars(chart: BarChart) -> tuple[float, list[str]]:
         parts.append(f'<line class="axis" x1="{zero:.1f}" x2="{zero:.1f}" y1="{top:g}" y2="{bottom:g}"/>')
     height = bottom + 2 * LINE + 8
     legend = [(f'class="fill {tone}"', "rect", name) for tone, name in chart.legend.items()]
-    rows = list(_legend(legend, left, height + 6))
-    return height + 6 + LINE * _legend_lines(legend, left) if rows else height, parts + rows
+    rows = list(_legend(legend, height + 6))
+    return height + 6 + LINE * _legend_lines(legend) if rows else height, parts + rows
 
 
 def _bar(bar: Bar, zero: float, end: float, y: float, left: float) -> Iterator[str]:
     says = bar.says or f"{bar.name}: {_shown(bar)}"
-    name = bar.name if len(bar.name) * LETTER <= left else bar.name[: int(left / LETTER) - 1] + "…"
+    name = _cut(bar.name, int(left / LETTER))
     start, width = min(zero, end), max(abs(end - zero), 0.8)
     yield f"<g><title>{escape(says)}</title>"
     yield _text(left - 6, y + BAR - 4, name, "end")
@@ -86,7 +87,7 @@ def _xy(chart: XYChart) -> tuple[float, list[str]]:
     y_axis = Axis(*chart.y_range) if chart.y_range else Axis.over(ys, chart.log_y)
     ticks = y_axis.ticks()
     left = 26 + LETTER * max((len(number(tick)) for tick in ticks), default=2)
-    top, bottom = 10.0, 280.0
+    top, bottom = 10.0, 250.0
     x, y = _Scale(x_axis, left, WIDTH - 12), _Scale(y_axis, bottom, top)
     parts = list(_x_axis(x, top, bottom, chart.x_label))
     for tick in ticks:
@@ -100,8 +101,8 @@ def _xy(chart: XYChart) -> tuple[float, list[str]]:
     height = bottom + 2 * LINE + 8
     legend = [(f'class="{series.style} {series.tone}"', series.style, series.name)
               for series in chart.series if series.in_legend]  # fmt: skip
-    parts += _legend(legend, left, height + 4)
-    return height + LINE * _legend_lines(legend, left) + 4, parts
+    parts += _legend(legend, height + 4)
+    return height + LINE * _legend_lines(legend) + 4, parts
 
 
 def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
@@ -140,7 +141,8 @@ def _mark(series: Series, mark: Mark, x: _Scale, y: _Scale) -> str:
 def _heat(chart: HeatMap) -> tuple[float, list[str]]:
     left = 26 + LETTER * min(22, max((len(row) for row in chart.rows), default=1))
     top = 6.0
-    cell_width = (WIDTH - left - 8) / max(1, len(chart.columns))
+    width = WIDE if chart.wide else WIDTH
+    cell_width = (width - left - 8) / max(1, len(chart.columns))
     cell_height = max(4.0, min(22.0, 420 / max(1, len(chart.rows))))
     bottom = top + cell_height * len(chart.rows)
     numbers = cell_width >= 34 and cell_height >= 13
@@ -148,16 +150,17 @@ def _heat(chart: HeatMap) -> tuple[float, list[str]]:
     for row, (name, values) in enumerate(zip(chart.rows, chart.values, strict=True)):
         y = top + row * cell_height
         if cell_height >= 11 or row % math.ceil(11 / cell_height) == 0:
-            parts.append(_text(left - 5, y + cell_height / 2 + 4, name[:22], "end tick"))
+            parts.append(_text(left - 5, y + cell_height / 2 + 4, _cut(name, 22), "end tick"))
         for column, value in zip(range(len(chart.columns)), values, strict=True):
             if value is None:
                 continue
             says = f"{chart.y_label} {name}, {chart.x_label} {chart.columns[column]}: {number(value)}"
             share = min(1.0, abs(value) / chart.limit)
             hue = "vermilion" if value < 0 else "blue"
-            strong = " strong" if share > 0.55 else ""
+            # Where numbers stop being legible in the page's ink: sooner on a dark page, whose cells grow brighter.
+            strength = " warm strong" if share > 0.85 else " warm" if share > 0.68 else ""
             inside = _text(
-                left + (column + 0.5) * cell_width, y + cell_height / 2 + 4, _short(value), f"middle cell{strong}"
+                left + (column + 0.5) * cell_width, y + cell_height / 2 + 4, _short(value), f"middle cell{strength}"
             )
             parts.append(
                 f"<g><title>{escape(says)}</title>"
@@ -169,13 +172,16 @@ def _heat(chart: HeatMap) -> tuple[float, list[str]]:
     longest = max(2, int(every * cell_width / LETTER))
     for column in range(0, len(chart.columns), every):
         name = chart.columns[column]
-        name = name if len(name) <= longest else name[: longest - 1] + "…"
-        parts.append(_text(left + (column + 0.5) * cell_width, bottom + 14, name, "middle tick"))
-    parts.append(_text((left + WIDTH) / 2, bottom + 14 + LINE, chart.x_label, "middle label"))
+        parts.append(_text(left + (column + 0.5) * cell_width, bottom + 14, _cut(name, longest), "middle tick"))
+    parts.append(_text((left + width) / 2, bottom + 14 + LINE, chart.x_label, "middle label"))
     middle = (top + bottom) / 2
     parts.append(f'<text class="label middle" transform="translate(12 {middle:g}) rotate(-90)">'
                  f"{escape(chart.y_label)}</text>")  # fmt: skip
     return bottom + 2 * LINE + 8, parts
+
+
+def _cut(name: str, letters: int) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
 
 
 def _short(value: float) -> str:
@@ -203,8 +209,8 @@ def _x_axis(x: _Scale, top: float, bottom: float, label: str) -> Iterator[str]:
     yield _text((x.start + x.end) / 2, bottom + 14 + LINE, label, "middle label")
 
 
-def _legend(entries: list[tuple[str, str, str]], left: float, top: float) -> Iterator[str]:
-    for (kind, style, name), (x, y) in zip(entries, _legend_places(entries, left), strict=True):
+def _legend(entries: list[tuple[str, str, str]], top: float) -> Iterator[str]:
+    for (kind, style, name), (x, y) in zip(entries, _legend_places(entries), strict=True):
         y += top
         if style in ("rect", "points"):
             yield f'<rect {kind.replace("points", "fill")} x="{x + 5:g}" y="{y:g}" width="10" height="10" rx="1.5"/>'
@@ -216,15 +222,15 @@ def _legend(entries: list[tuple[str, str, str]], left: float, top: float) -> Ite
         yield _text(x + 25, y + 9, name, "tick")
 
 
-def _legend_places(entries: list[tuple[str, str, str]], left: float) -> list[tuple[float, float]]:
+def _legend_places(entries: list[tuple[str, str, str]]) -> list[tuple[float, float]]:
     """In columns as wide as the longest name."""
     width = 40 + LEGEND_LETTER * max((len(name) for _, _, name in entries), default=0)
-    columns = max(1, int((WIDTH - left) / width))
-    return [(left + place % columns * width, place // columns * float(LINE)) for place in range(len(entries))]
+    columns = max(1, int((WIDTH - 12) / width))
+    return [(12 + place % columns * width, place // columns * float(LINE)) for place in range(len(entries))]
 
 
-def _legend_lines(entries: list[tuple[str, str, str]], left: float) -> int:
-    places = _legend_places(entries, left)
+def _legend_lines(entries: list[tuple[str, str, str]]) -> int:
+    places = _legend_places(entries)
     return int(places[-1][1] / LINE) + 1 if places else 0
 
 

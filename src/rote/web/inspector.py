@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rote.errors import RoteError
+from rote.errors import InputError, RoteError
 from rote.folders import Folder, read_folder
-from rote.folders.layout import CONFIG
+from rote.folders.folder import read_certificate
+from rote.folders.layout import CONFIG, read_origin
+from rote.measure.certificate import Certificate
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask
@@ -61,6 +63,23 @@ class Listing:
         rows = [row for row, line in enumerate(self._searched) if all(word in line for word in words)]
         start = " ".join(words)
         return sorted(rows, key=lambda row: (not self._searched[row].startswith(start), row))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a model folder says of itself, read without its tensors."""
+
+    entry: Entry
+    facts: str
+    certificate: Certificate | None
+    problem: str = ""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Stated:
+        try:
+            return cls(entry, read_origin(entry.path).source, read_certificate(entry.path))
+        except InputError as error:
+            return cls(entry, "", None, str(error))
 
 
 class Models:

@@ -14,12 +14,14 @@ from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
     heads_chart,
+    layers_chart,
     margins_chart,
     specialisation_chart,
+    without_chart,
 )
 from rote.tasks import AssociationTask
 from rote.tasks.association import Fact
-from rote.web.inspector import MOST_FOUND, Listing, Models, Opened
+from rote.web.inspector import MOST_FOUND, Listing, Models, Opened, Stated
 from rote.web.jobs import Job, Jobs
 from rote.web.pages import page
 from rote.web.query import Query
@@ -44,7 +46,13 @@ def add(app: FastAPI, shelf: Shelf, models: Models, reading: Jobs, measuring: Jo
 
     @app.get("/inspector")
     def listed() -> Response:
-        return page("models.html", title="Inspector", here="inspector", models=shelf.models(), folders=shelf.folders)
+        return page(
+            "models.html",
+            title="Inspector",
+            here="inspector",
+            folders=shelf.folders,
+            models=[Stated.of(entry) for entry in shelf.models()],
+        )
 
     @app.get("/inspector/model")
     def model(request: Request) -> Response:
@@ -86,10 +94,12 @@ def add(app: FastAPI, shelf: Shelf, models: Models, reading: Jobs, measuring: Jo
             return _wait(opened)
         asked = _asked(listing, row, query.text("words"))
         seen = inspect(opened.folder.model, asked, off=heads)
-        lost = _lost(opened, listing.task, heads, measuring) if heads and listing.task is not None else None
+        job = _lost(opened, listing.task, heads, measuring) if heads and listing.task is not None else None
+        lost = job.result if job is not None and job.ready else None
         return page(
             "fact.html", title=f"{' '.join(seen.key)} in {opened.entry.label}", here="inspector", opened=opened,
             listing=listing, row=row, words=query.text("words"), seen=seen, off=",".join(map(str, heads)), lost=lost,
+            counting=job is not None and lost is None,
             every=every, **_taken_apart(seen, every),
         )  # fmt: skip
 
@@ -124,8 +134,10 @@ def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> d
         return content
     model = opened.folder.model
     job = measuring.ask(("heads", opened.version), lambda progress: head_table(model, task, progress), PATIENCE)
-    content["job"] = job
-    if job.ready:
+    if not job.ready:
+        # Asked once: a job may end while the page is made.
+        content["job"] = job
+    else:
         table = job.result
         ranked = table.by_margin() if order == "smallest" else table.by_margin()[::-1]
         heads = sorted(table.heads, key=lambda use: -(use.decides if use.loses is None else use.loses))
@@ -153,6 +165,10 @@ def _taken_apart(seen: Inspection, every: bool) -> dict[str, Any]:
     return {
         "parts": shown,
         "others": order[len(shown) :],
-        "contributions": contributions_chart(seen, 16),
+        "charts": [
+            chart
+            for chart in (contributions_chart(seen, 16), without_chart(seen, 16), layers_chart(seen))
+            if chart is not None
+        ],
         "attention": [attention_chart(seen, layer) for layer in layers] if cells <= MOST_ATTENTION else [],
     }

@@ -89,6 +89,33 @@ class Jobs:
         return job
 
 
+class Latest:
+    """Results about things that change while they are looked at: one job at a time for each, the last result kept."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._current: OrderedDict[Hashable, tuple[Hashable, Job]] = OrderedDict()
+        self._last: dict[Hashable, Any] = {}
+
+    def ask(self, key: Hashable, version: Hashable, work: Callable[[Progress], Any], wait: float = 0.0) -> Any | None:
+        """The result of this version if it is ready in so many seconds, else that of an earlier one, or nothing."""
+        with self._lock:
+            asked, job = self._current.get(key, (None, None))
+            if job is None or (job.ready and asked != version):
+                job = self._jobs.ask((key, version), work)
+                self._current[key] = (version, job)
+            self._current.move_to_end(key)
+            while len(self._current) > MOST_KEPT:
+                self._last.pop(self._current.popitem(last=False)[0], None)
+        if wait:
+            with _patience():
+                job.future.result(wait)
+        if job.ready:
+            self._last[key] = job.result
+        return self._last.get(key)
+
+
 @contextmanager
 def _patience() -> Iterator[None]:
     """What goes wrong in a job is told when its result is looked at; a job that needs longer goes on."""

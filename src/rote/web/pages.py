@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -21,8 +22,18 @@ def _environment() -> Environment:
     )  # fmt: skip
     environment.filters["shown"] = shown
     environment.filters["svg"] = lambda chart: Markup(svg(chart))
+    environment.filters["moment"] = _moment
+    # An arrow that no line is broken in.
+    environment.filters["arrow"] = lambda line: line.replace(" -> ", " → ")
     environment.filters["kind"] = lambda block: type(block).__name__
     return environment
+
+
+def _moment(text: str | None) -> str:
+    """A time in ISO form as people read it."""
+    if text is None:
+        return "never"
+    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def page(template: str, status: int = 200, **content: Any) -> HTMLResponse:

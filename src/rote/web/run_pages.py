@@ -9,10 +9,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from rote.errors import InputError
-from rote.report.document import Section
+from rote.report.run_charts import SIZES
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
-from rote.web.jobs import Job, Jobs
+from rote.web.jobs import Jobs, Latest
 from rote.web.pages import page
 from rote.web.query import Query
 from rote.web.shelf import Entry, Shelf
@@ -25,6 +25,7 @@ RECENT = 30
 
 def add(app: FastAPI, shelf: Shelf, jobs: Jobs) -> None:
     """Add the addresses of runs."""
+    sections = Latest(jobs)
 
     @app.get("/runs")
     def runs() -> Response:
@@ -34,41 +35,37 @@ def add(app: FastAPI, shelf: Shelf, jobs: Jobs) -> None:
     @app.get("/runs/view")
     def view(request: Request) -> Response:
         entry = shelf.run(Query(request.query_params).text("run"))
-        run = RunView.of(entry.path)
-        return page("run.html", title=f"Run {entry.label}", here="runs", **_content(entry, run, jobs))
+        run = RunView.of(entry.nearby)
+        return page("run.html", title=f"Run {entry.label}", here="runs", **_content(entry, run, sections))
 
     @app.get("/runs/live")
     def live(request: Request) -> Response:
         """What changes while a run goes on, alone."""
         entry = shelf.run(Query(request.query_params).text("run"))
-        return page("run_live.html", **_content(entry, RunView.of(entry.path), jobs))
+        return page("run_live.html", **_content(entry, RunView.of(entry.nearby), sections))
 
     @app.get("/runs/compare")
     def compare(request: Request) -> Response:
         query = Query(request.query_params)
         pair = [shelf.run(query.text(name)) for name in ("a", "b")]
-        sides = [_content(entry, RunView.of(entry.path), jobs) for entry in pair]
+        sides = [_content(entry, RunView.of(entry.nearby), sections) for entry in pair]
         return page(
             "compare.html", title="Two runs side by side", here="runs", sides=sides,
-            cells=_shared(*(RunView.of(entry.path) for entry in pair)),
+            cells=_shared(*(RunView.of(entry.nearby) for entry in pair)),
         )  # fmt: skip
 
 
 def _listed(entry: Entry) -> dict[str, Any]:
     try:
-        run = RunView.of(entry.path)
+        run = RunView.of(entry.nearby)
     except InputError as error:
         return {"entry": entry, "problem": str(error)}
     return {"entry": entry, "problem": "", "run": run, "going": _going(run)}
 
 
-def _content(entry: Entry, run: RunView, jobs: Jobs) -> dict[str, Any]:
-    job = jobs.ask(("run", str(entry.path), len(run.rows)), lambda progress: run_section(run), PATIENCE)
-    return {"entry": entry, "run": run, "going": _going(run), "section": _section(job)}
-
-
-def _section(job: Job) -> Section | None:
-    return job.result if job.ready else None
+def _content(entry: Entry, run: RunView, sections: Latest) -> dict[str, Any]:
+    section = sections.ask(("run", str(entry.path)), len(run.rows), lambda progress: run_section(run), PATIENCE)
+    return {"entry": entry, "run": run, "going": _going(run), "section": section}
 
 
 def _going(run: RunView) -> bool:
@@ -79,22 +76,27 @@ def _going(run: RunView) -> bool:
 
 
 def _shared(first: RunView, second: RunView) -> list[list[Any]]:
-    """Mean accuracy of the cells that both runs have."""
+    """Mean accuracy of the cells that both runs have, told apart by the sizes that vary."""
     means = [_means(run) for run in (first, second)]
-    shared = [name for name in means[0] if name in means[1]]
-    return [[name, means[0][name], means[1][name], means[1][name] - means[0][name]] for name in shared]
+    shared = sorted(cell for cell in means[0] if cell in means[1])
+    varying = [place for place in range(len(SIZES)) if len({cell[place] for cell in shared}) > 1]
+    return [
+        [
+            ", ".join(f"{SIZES[place]} {cell[place]}" for place in varying) or "the one cell",
+            means[0][cell],
+            means[1][cell],
+            means[1][cell] - means[0][cell],
+        ]
+        for cell in shared
+    ]
 
 
-def _means(run: RunView) -> dict[str, float]:
-    cells: dict[str, list[float]] = {}
+def _means(run: RunView) -> dict[tuple[int, ...], float]:
+    """Mean accuracy by the sizes of the model; 0 stands for a size that it has not."""
+    cells: dict[tuple[int, ...], list[float]] = {}
     for row in run.rows:
         accuracy = row.result.get("accuracy")
         if isinstance(accuracy, int | float):
             spec = row.cell.get("spec", {})
-            sizes = [
-                f"{name} {spec[name]}"
-                for name in ("vocab", "dim", "head_dim", "heads", "width", "layers")
-                if name in spec
-            ]
-            cells.setdefault(", ".join(sizes), []).append(float(accuracy))
-    return {name: sum(values) / len(values) for name, values in cells.items()}
+            cells.setdefault(tuple(int(spec.get(name) or 0) for name in SIZES), []).append(float(accuracy))
+    return {cell: sum(values) / len(values) for cell, values in cells.items()}

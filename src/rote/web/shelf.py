@@ -34,6 +34,12 @@ class Entry:
     path: Path
 
     @property
+    def nearby(self) -> Path:
+        """The path as a command is given it: without what leads to where the server was started."""
+        here = Path.cwd()
+        return self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+
+    @property
     def label(self) -> str:
         """As a person reads it."""
         return self.name.partition("/")[2] or self.path.name
