@@ -87,14 +87,26 @@ def browsing() -> Iterator[webdriver.Chrome]:
         browser.quit()
 
 
-def row(what: str, times: list[float], problems: int) -> None:
+class Clock:
+    """Processor time of a process since it was last asked, which does not depend on what else the machine does."""
+
+    def __init__(self, process: int) -> None:
+        self._stat, self._last = Path(f"/proc/{process}/stat"), 0.0
+        self.seconds()
+
+    def seconds(self) -> float:
+        fields = self._stat.read_text().rpartition(")")[2].split()
+        now = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        self._last, spent = now, now - self._last
+        return spent
+
+
+def row(what: str, times: list[float], problems: int, clock: Clock) -> None:
     """A row of the table, in milliseconds."""
-    ranked = sorted(times)
+    ranked, processor = sorted(times), 1000 * clock.seconds() / len(times)
     numbers = [statistics.median(ranked), ranked[int(0.95 * (len(ranked) - 1))], ranked[-1]]
-    print(
-        f"| {what} | {len(times):,} | " + " | ".join(f"{1000 * x:,.0f}" for x in numbers) + f" | {problems} |",
-        flush=True,
-    )
+    shown = " | ".join(f"{1000 * seconds:,.0f}" for seconds in numbers)
+    print(f"| {what} | {len(times):,} | {shown} | {processor:,.0f} | {problems} |", flush=True)
 
 
 def moved(browser: webdriver.Chrome, address: str, moves: int) -> tuple[list[float], int]:
@@ -118,6 +130,16 @@ def opened(client: httpx.Client, model: str) -> float:
     while 'role="search"' not in client.get("/inspector/model", params={"model": model}).text:
         time.sleep(1)
     return time.perf_counter() - start
+
+
+def measured(client: httpx.Client, model: str) -> None:
+    """Wait until every fact of the model was taken apart."""
+    while 'data-again="1"' in client.get("/inspector/live", params={"model": model}).text:
+        time.sleep(1)
+
+
+def failed(answers: list[tuple[float, httpx.Response]]) -> int:
+    return sum(answer.status_code != 200 for _, answer in answers)
 
 
 def visit(draw: random.Random, model: str, run: str) -> list[str]:
@@ -173,23 +195,33 @@ def main() -> None:
     parser.add_argument("--browsers", type=int, default=50)
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print("| what | answers | median, ms | 95 of 100, ms | slowest, ms | errors |\n|---|---|---|---|---|---|")
-    with serving(given.folder) as (address, _), httpx.Client(base_url=address, timeout=60) as client:
-        row("inspector opens the model, server just started", [opened(client, given.model)], 0)
+    print("| what | answers | median, ms | 95 of 100, ms | slowest, ms | server's processor, ms each | errors |")
+    print("|---|---|---|---|---|---|---|")
+    with serving(given.folder) as (address, process), httpx.Client(base_url=address, timeout=60) as client:
+        clock = Clock(process)
+        row("inspector opens the model, server just started", [opened(client, given.model)], 0, clock)
+        measured(client, given.model)  # so that only the answers are measured below
+        clock.seconds()
         searches = [timed(client, f"/inspector/search?model={given.model}&search={word}") for word in WORDS * 10]
-        row("search of its facts", [seconds for seconds, _ in searches], sum(a.status_code != 200 for _, a in searches))
+        row("search of its facts", [seconds for seconds, _ in searches], failed(searches), clock)
         facts = [timed(client, f"/inspector/fact?model={given.model}&row={number}") for number in range(20)]
-        row("one fact taken apart", [seconds for seconds, _ in facts], sum(a.status_code != 200 for _, a in facts))
-    with serving(given.folder) as (address, _), browsing() as browser:
-        row("slider, while countries is being planned", *moved(browser, f"{address}/planner", given.moves))
+        row("one fact taken apart", [seconds for seconds, _ in facts], failed(facts), clock)
+    with serving(given.folder) as (address, process), browsing() as browser:
+        clock = Clock(process)
+        row("slider, while countries is being planned", *moved(browser, f"{address}/planner", given.moves), clock)
         while "plan-table" not in httpx.get(f"{address}/planner").text:
             time.sleep(0.5)
-        row("slider, with the plan of countries", *moved(browser, f"{address}/planner", given.moves))
-        row("slider, sizes alone", *moved(browser, f"{address}/planner?facts=none", given.moves))
+        clock.seconds()
+        row("slider, with the plan of countries", *moved(browser, f"{address}/planner", given.moves), clock)
+        row("slider, sizes alone", *moved(browser, f"{address}/planner?facts=none", given.moves), clock)
     with serving(given.folder) as (address, process):
+        with httpx.Client(base_url=address, timeout=60) as client:
+            opened(client, given.model)
+            measured(client, given.model)
+        clock = Clock(process)
         times, statuses = asyncio.run(crowd(address, given.browsers, given.seconds, given.model, given.run))
         bad = sum(count for status, count in statuses.items() if status != 200)
-        row(f"{given.browsers} browsers for {given.seconds:g} s", times, bad)
+        row(f"{given.browsers} browsers for {given.seconds:g} s", times, bad, clock)
         print(f"\nstatuses {dict(statuses)}; {len(times) / given.seconds:,.0f} answers a second; "
               f"the server had {peak(process):,.0f} MiB at most")  # fmt: skip
 

@@ -7,8 +7,8 @@
     rote report shown/countries -o shown/report.html
     python tools/screenshots.py shown docs [NAME...]
 
-A picture is the top of one page four times: above in light, below in dark, on a wide screen at the left, on a phone at
-the right.
+A picture is the top of one page, or a part of it, four times: above in light, below in dark, on a wide screen at the
+left, on a phone at the right. `page.png` is the planner and a fact, for the README.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from selenium.webdriver.chrome.service import Service
 
 PAGES = {
     "planner": "/planner",
+    "plan": "/planner#plan-heading",
     "planner-sizes": "/planner?facts=none",
     "runs": "/runs",
     "run": "/runs/view?run=0/fig4",
@@ -64,6 +65,9 @@ def main(folder: Path, out: Path, wanted: list[str]) -> None:
                 pictures = [[_picture(browser, pages[name], width, scheme) for width in WIDTHS]
                             for scheme in ("light", "dark")]  # fmt: skip
                 _together(pictures).save(out / f"page-{name}.png", optimize=True)
+            if not wanted:
+                both = [_picture(browser, pages[name], WIDTHS[0], "light") for name in ("planner", "fact")]
+                _together([both]).save(out / "page.png", optimize=True)
         finally:
             browser.quit()
             server.terminate()
@@ -89,7 +93,9 @@ def _picture(browser: webdriver.Chrome, address: str, width: int, scheme: str) -
         time.sleep(0.3)
     time.sleep(0.3)
     whole = browser.execute_script("return document.documentElement.scrollHeight")
-    clip = {"x": 0, "y": 0, "width": width, "height": min(whole, TALLEST), "scale": 1}
+    place = address.partition("#")[2]
+    top = browser.find_element("id", place).location["y"] - 20 if place else 0
+    clip = {"x": 0, "y": top, "width": width, "height": min(whole - top, TALLEST), "scale": 1}
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
     return Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
 
@@ -97,7 +103,7 @@ def _picture(browser: webdriver.Chrome, address: str, width: int, scheme: str) -
 def _together(pictures: list[list[Image.Image]]) -> Image.Image:
     """Rows of pictures in one, smaller and in few colours, so that the file stays small."""
     heights = [max(picture.height for picture in row) for row in pictures]
-    width = sum(WIDTHS) + GAP * (len(WIDTHS) - 1)
+    width = max(sum(picture.width for picture in row) + GAP * (len(row) - 1) for row in pictures)
     whole = Image.new("RGB", (width, sum(heights) + GAP * (len(heights) - 1)), "#8a8f96")
     top = 0
     for row, height in zip(pictures, heights, strict=True):
