@@ -74,7 +74,7 @@ def _bytes_chart(rows: Sequence[PlanRow], title: str, meaning: dict[Tone, str], 
         for size, row in sorted(sized, key=lambda pair: pair[0])
     ]
     used = {bar.tone for bar in bars}
-    legend = {tone: name for tone, name in meaning.items() if tone in used}
+    legend: dict[Tone, str] = {tone: name for tone, name in meaning.items() if tone in used}
     return BarChart(title, "bytes", bars, log=True, legend=legend)
 
 

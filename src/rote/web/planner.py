@@ -115,7 +115,8 @@ def state_of(query: Query) -> PlannerState:
     }
     layers = query.whole("layers", 1, 1, 256)
     variant: Variant = query.choice("variant", VARIANTS, "per-head")
-    dtype: Dtype | None = query.choice("dtype", DTYPES, "float32") if "dtype" in query else None
+    named: Dtype = query.choice("dtype", DTYPES, "float32")
+    dtype = named if "dtype" in query else None
     query.check()
     return PlannerState(chosen, AttentionOnly(**sizes, layers=layers, variant=variant), dtype)
 
