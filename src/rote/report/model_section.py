@@ -109,7 +109,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     rows = [
         [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
         for check in verification.checks
-        if check.stated is not None or check.found is not None
+        if check.stated is not None or check.remade is not None
     ]
     outcome = "every statement holds" if verification.holds else "NOT every statement holds"
     claims = {
