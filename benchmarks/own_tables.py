@@ -2,8 +2,8 @@
 
     python benchmarks/own_tables.py [tables|ask|folder]
 
-`tables`: every table of tests/own_tables.py, and one of 50,000 product codes, built without a flag. `ask`: keys per
-second from a list, the latency of one question in a running process, and how many of 10,000 made-up keys are taken for
+`tables`: every table of tests/tables_of_ones_own.py, and one of 50,000 product codes, built without a flag. `ask`: keys
+per second from a list, the latency of one question in a running process, and how many of 10,000 made-up keys are taken for
 stored ones. `folder`: bytes of a sparse model's folder beside a zip of the facts. Times are processor seconds of one
 thread.
 """
@@ -21,10 +21,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import rote
-from own_tables import TABLES, OwnTable, codes, delimited
 from rote.experiments.storage import zipped_bytes
 from rote.folders import read_folder, verify, write_folder
 from rote.tasks.facts import facts
+from tables_of_ones_own import TABLES, OwnTable, codes, delimited
 
 LARGEST = 50_000
 

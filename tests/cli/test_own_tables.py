@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from own_tables import TABLES
+from tables_of_ones_own import TABLES
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 import torch
@@ -183,9 +185,8 @@ class Counted(Progress):
     def __init__(self):
         self.total, self.steps, self.texts = 0, 0, []
 
+    @contextmanager
     def stage(self, description, total=None):
-        from contextlib import nullcontext
-
         self.total, counted = total, self
 
         class Stage:
@@ -195,7 +196,7 @@ class Counted(Progress):
             def describe(self, text):
                 counted.texts.append(text)
 
-        return nullcontext(Stage())
+        yield Stage()
 
 
 def test_trials_stream_with_their_keys_and_progress():

@@ -56,7 +56,9 @@ def test_a_drawn_data_set_is_fixed_and_reshuffled():
 def test_a_batch_larger_than_the_data_set_repeats_it():
     problem = TrainingProblem.of(lookup(6))
     data = Data(problem, paper(batches=1, batch=8, epochs=1, samples=3), seed=1)
-    (rows,) = data.rows(1)
+    batches = data.rows(1)
+    assert batches is not None
+    (rows,) = batches
     assert len(rows) == 8
     assert set(rows) == set(np.flatnonzero(data.weights))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
-from rote.cli.output import AsJson, number, print_json, print_table
+from rote.cli.output import AsJson, print_json, print_table
+from rote.tables import number
 
 SHOWN = 10
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.runner import Ask, Rows
+from rote.experiments.runner import Rows
 from rote.experiments.vector_training import trained_record
 from rote.experiments.vector_trial import Results, VectorTrial
 from rote.progress import Progress
@@ -36,7 +36,7 @@ class VectorRun:
         return self.next_trials({key: row.result for key, row in rows.items()})
 
     def train(
-        self, ask: Ask[VectorTrial], workers: int | None, progress: Progress
+        self, ask: Callable[[], Sequence[VectorTrial]], workers: int | None, progress: Progress
     ) -> Iterator[tuple[VectorTrial, dict[str, Any], float]]:
         workers = os.cpu_count() or 1 if workers is None else workers
         if workers < 1:

@@ -43,9 +43,9 @@ def store_growing(
             fewest, share, reason = error.heads, 0.0, str(error)
         except NoDrawStores as error:
             share, reason = max(shares, default=None) if error.singular else next(shares, None), str(error)
-            if share is None and best is None:
-                raise
             if share is None:
+                if best is None:
+                    raise
                 return best
         heads = fewest + (max(1, round(share * fewest)) if share else 0)
         abandoned.append(Abandoned(in_words(grown), reason))
