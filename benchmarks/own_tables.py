@@ -3,9 +3,9 @@
     python benchmarks/own_tables.py [tables|ask|folder]
 
 `tables`: every table of tests/tables_of_ones_own.py, and one of 50,000 product codes, built without a flag. `ask`: keys
-per second from a list, the latency of one question in a running process, and how many of 10,000 made-up keys are taken for
-stored ones. `folder`: bytes of a sparse model's folder beside a zip of the facts. Times are processor seconds of one
-thread.
+per second from a list, the latency of one question in a running process, and how many of 10,000 made-up keys are taken
+for stored ones. `folder`: bytes of a sparse model's folder beside a zip of the facts. Times are processor seconds of
+one thread.
 """
 
 from __future__ import annotations
