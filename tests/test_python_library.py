@@ -46,6 +46,7 @@ def right(built, folder):
         "divergence": {"model": model, "task": SOURCE},
         "export_model": {"model": built, "to": "torch", "output": folder / "export"},
         "facts": {"source": SOURCE},
+        "families": {"task": SOURCE, "output": folder / "family"},
         "figure": {"result": rote.sweep({"vocab": 6, "dim": 4, "heads": "1:2"}, seeds=1, steps=5)},
         "from_torch": {"source": folder},
         "inspect": {"model": model, "fact": rote.facts(SOURCE)[0]},

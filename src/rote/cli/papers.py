@@ -75,11 +75,10 @@ def _show_paper(paper: dict[str, Any]) -> None:
 def _show_costs(figures: list[dict[str, Any]]) -> None:
     print_table(
         "figures (rote reproduce ID; processor time of --quick, fast, --protocol paper)",
-        ["figure", "trials", "quick", "fast", "paper", "what it shows"],
+        ["figure", "quick", "fast", "paper", "what it shows"],
         [
             [
                 figure["figure"],
-                figure["estimated_costs"]["fast"]["trials"],
                 *(_time(figure["estimated_costs"][run]["processor_seconds"]) for run in ("quick", "fast", "paper")),
                 figure["title"],
             ]
