@@ -122,7 +122,7 @@ values = st.one_of(
 queries = st.dictionaries(st.sampled_from(NAMES), values, max_size=6)
 
 
-# Plans that the page makes meanwhile draw from `random` in a thread of their own, which looks like the strategies' doing.
+# Plans that the page makes meanwhile draw from `random` in a thread of their own, which looks like the strategies do.
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 @settings(max_examples=2000)
 @given(
