@@ -2,9 +2,9 @@
 
     python benchmarks/plan.py [countries airports] [--dtype float32] [--slow]
 
-A row is `equal` when parameters and bytes of the built model are those of the plan, `grew` when the plan called its
-size a start and the build ended above it, `refused` when both refuse, and `DIFFERS` otherwise. Fits and solves that
-take minutes are built with --slow only.
+A row is `equal` when parameters and bytes of the built model are those of the plan, `refused` when both refuse, `not
+promised` where the plan gives no size, and `DIFFERS` otherwise. Fits and solves that take minutes are built with --slow
+only.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def outcome(row: PlanRow, way: Way, task: AssociationTask, dtype: str | None) ->
     try:
         built = build_way(way, task, dtype)
     except RoteError as error:
-        kept = {"refused": "refused", "starts": "refused, as the plan did not promise"}
+        kept = {"refused": "refused", "starts": "not promised"}
         return f"refused: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
     parameters, size = built.model.parameters, weights_bytes(built.model)
     if (parameters, size) == (row.parameters, row.bytes):
         verdict = "equal"
     else:
-        verdict = "grew" if row.section == "starts" and parameters > (row.parameters or 0) else "DIFFERS"
+        verdict = "not promised" if row.section == "starts" else "DIFFERS"
     return f"{parameters:,} / {size:,}", verdict
 
 

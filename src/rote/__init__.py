@@ -10,9 +10,9 @@
     rote.recall(model, facts)             # what a model holds
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
-`write_folder`, `export_model`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments: `sweep`, `capacity`,
-`densest`, `reproduce`, `law`, `figure`. Language models: `load_language_model`, `recall`, `probe`, `meter`.
-Ground truth: `families`.
+`write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
+`sweep`, `capacity`, `densest`, `reproduce`, `law`, `figure`. Language models: `load_language_model`, `recall`, `probe`,
+`meter`. Ground truth: `families`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rote.experiments.plan_row import PlanRow as PlanRow
     from rote.experiments.run_laws import law as law
     from rote.export.export import export_model as export_model
+    from rote.export.facts_task import export_task as export_task
     from rote.export.targets.torch_state import from_torch as from_torch
     from rote.folders import Folder as Folder
     from rote.folders import Verification as Verification
@@ -125,6 +126,7 @@ _WHERE = {
     "densest": "rote.experiments.densest",
     "divergence": "rote.measure.divergence",
     "export_model": "rote.export.export",
+    "export_task": "rote.export.facts_task",
     "facts": "rote.tasks.facts",
     "families": "rote.experiments.families",
     "figure": "rote.report.figures",

@@ -74,8 +74,9 @@ def test_what_is_planned_in_half_precision_is_built_or_refused(id, tmp_path):
 def test_a_start_that_may_grow_is_no_promise():
     way = next(way for way in ways_for(SMALL) if way.id == "rote.readout")
     row = built_row(way, facts("countries"), None)
-    assert row.section == "starts"
+    assert (row.section, row.parameters, row.bytes) == ("starts", None, None)
     assert "heads are added" in row.reason
+    assert "it starts from" in row.reason
 
 
 def test_what_only_building_tells_is_not_sized_for_many_facts():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from exported_models import known_by_definition, need
@@ -114,11 +115,38 @@ def test_a_missing_library_is_one_message_with_the_line_that_installs_it(target,
     assert not list(tmp_path.iterdir())
 
 
-def test_a_library_that_is_too_old_is_refused(words, tmp_path, monkeypatch):
-    need("onnx")
-    monkeypatch.setattr("rote.export.requirement.version", lambda package: "0.9.1")
-    with pytest.raises(InputError, match=r"onnxruntime 0\.9\.1 is too old, 1\.20 or later"):
-        export_model(words.built, "onnx", tmp_path / "there", words.task)
+@pytest.mark.parametrize("target", EVERY)
+def test_a_library_that_is_too_old_is_refused(target, words, tmp_path, monkeypatch):
+    need(target)
+    if TARGETS[target].extra is None:
+        pytest.skip("torch is what rote itself runs on")
+    monkeypatch.setattr("rote.export.requirement.version", lambda package: "0.0.1")
+    with pytest.raises(InputError) as refused:
+        export_model(words.built, target, tmp_path / "there", words.task)
+    for requirement in TARGETS[target].requirements:
+        wanted = f"{requirement.package} 0.0.1 is too old, {requirement.at_least} or later is needed"
+        assert wanted in str(refused.value)
+    assert f'pip install "rote[{TARGETS[target].extra}]"' in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", EVERY)
+def test_files_that_the_library_cannot_read_are_one_message_and_nothing_is_left(target, words, tmp_path, monkeypatch):
+    need(target)
+    kind, libraries = type(TARGETS[target]), TARGETS[target].requirements
+    whole = kind.write
+
+    def write_halves(self, subject, folder):
+        manifest = whole(self, subject, folder)
+        for file in filter(Path.is_file, folder.rglob("*")):
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        return manifest
+
+    monkeypatch.setattr(kind, "write", write_halves)
+    with pytest.raises(CheckFailed, match="cannot write or run this model") as refused:
+        export_model(words.built, target, tmp_path / "there", words.task)
+    assert all(f"{library.package} {library.version}" in str(refused.value) for library in libraries)
+    assert "pip install" in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -138,6 +166,22 @@ def test_an_export_that_loses_facts_is_not_written(words, tmp_path, monkeypatch)
     with pytest.raises(CheckFailed, match=r"facts are recalled where the model recalls 100.*rotary angle"):
         export_model(words.built, "llama", tmp_path / "there", words.task)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", ["huggingface", "lm-eval", "transformerlens"])
+def test_code_that_was_put_into_a_folder_is_not_run(target, words, tmp_path):
+    need(target)
+    export_model(words.built, target, tmp_path / "there", words.task)
+    code = [*(tmp_path / "there").glob("*.py"), *(tmp_path / "there").glob("*.yaml")]
+    assert code
+    for path in code:
+        before = path.read_text()
+        path.write_text(before + f"\nopen({str(tmp_path / 'was_run')!r}, 'w')\n")
+        with pytest.raises(InputError, match=f"{path.name}: is not what this release of rote writes"):
+            verify_export(tmp_path / "there", words.task)
+        path.write_text(before)
+    assert not (tmp_path / "was_run").exists()
+    assert verify_export(tmp_path / "there", words.task).holds
 
 
 def test_what_has_no_text_is_refused(words, tmp_path):

@@ -17,9 +17,9 @@ def families(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    loads: str = "0.25,0.5,0.75,1,1.5,2",
-    shapes: str = "12x4,20x5,32x8",
-    methods: str = "dana2025.theorem1,rote.readout",
+    loads: str | None = None,
+    shapes: str | None = None,
+    methods: str | None = None,
     to: str | None = None,
     seeds: int = 1,
     force: Annotated[bool, Parameter(negative="")] = False,
@@ -39,11 +39,11 @@ def families(
     output
         Folder to write into.
     loads
-        Facts over capacity, divided by commas. Above 1 only rote.readout makes models.
+        Facts over capacity, divided by commas; without it six from 0.25 to 2. Above 1 only rote.readout makes models.
     shapes
-        Pairs of embedding and head dimension, divided by commas: 12x4,20x5.
+        Pairs of embedding and head dimension, divided by commas: 12x4,20x5; without it three from 12x4 to 32x8.
     methods
-        Constructions, divided by commas.
+        Constructions, divided by commas; without it all that have heads to tell apart.
     to
         Formats besides rote's own, divided by commas: any target of `rote export`.
     seeds
@@ -51,14 +51,15 @@ def families(
     force
         Replace a family that exists.
     """
+    from rote.experiments.families import LOADS, SHAPES, SOLVED
     from rote.experiments.families import families as write_families
 
     family = write_families(
         read_facts(facts, reading),
         output,
-        loads=[_number(word) for word in _words(loads)],
-        shapes=[_shape(word) for word in _words(shapes)],
-        methods=_words(methods),
+        loads=LOADS if loads is None else [_number(word) for word in _words(loads)],
+        shapes=SHAPES if shapes is None else [_shape(word) for word in _words(shapes)],
+        methods=tuple(SOLVED) if methods is None else _words(methods),
         formats=_words(to or ""),
         seeds=seeds,
         overwrite=force,

@@ -53,9 +53,9 @@ def plan(
     )
     if sections["starts"]:
         print_table(
-            "not promised: where the build starts, and why it may end elsewhere (--all builds to find out)",
-            ["bytes", "parameters", "what builds it"],
-            [[row.bytes, row.parameters, f"{_what(row)}: {row.reason}"] for row in sections["starts"]],
+            "no size is promised: only building tells (--all does so)",
+            ["method", "what builds it, and where it starts"],
+            [[row.id, f"{_what(row)}: {row.reason}"] for row in sections["starts"]],
         )
     if sections["orders"]:
         print_table(

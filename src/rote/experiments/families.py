@@ -29,10 +29,10 @@ from rote.experiments.family_schema import (
     Part,
     Refused,
 )
-from rote.export.export import export_model, written_aside
+from rote.export.export import export_model
 from rote.export.requirement import refuse_missing
 from rote.export.target import target_named
-from rote.folders.destination import check_writable, writing
+from rote.folders.destination import FolderKind, check_destination, written_aside
 from rote.folders.folder import write_json
 from rote.folders.layout import SOURCE
 from rote.measure.ground_truth import ground_truth
@@ -51,6 +51,7 @@ LARGEST_LOAD = {"dana2025.theorem1": 1.0}
 LOADS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SHAPES = ((12, 4), (20, 5), (32, 8))
 """Pairs of dim and head_dim."""
+FAMILY_FOLDER = FolderKind("a family of models", (MANIFEST, SCHEMA))
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def families(
     if not isinstance(table, AssociationTask):
         raise InputError(f"`facts`: families store keys with one answer each; this is a {type(table).__name__}")
     _refuse(loads, shapes, methods, formats, seeds)
-    _refuse_destination(path, overwrite)
+    check_destination(path, overwrite, FAMILY_FOLDER)
     cells = [
         Cell(method, dim, head_dim, load, seed)
         for method in methods
@@ -186,20 +187,20 @@ def _made(cell: Cell, table: AssociationTask, folder: Path, formats: Sequence[st
 def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
     tokens = table.vocabulary.tokens
     for part in ground_truth(built.model, table):
-        for place, row in enumerate(range(part.rows.start, part.rows.stop)):
-            fact, heads = table[row], part.heads[place]
-            mlps = [] if part.mlps is None else part.mlps[place].tolist()
-            to_answer, to_nearest = part.skip[place].tolist()
+        for index, row in enumerate(range(part.rows.start, part.rows.stop)):
+            fact, heads = table[row], part.heads[index]
+            mlps = [] if part.mlps is None else part.mlps[index].tolist()
+            to_answer, to_nearest = part.skip[index].tolist()
             yield FactTruth(
                 key=tuple(fact.key),
                 answer=fact.answer,
-                nearest=tokens[int(part.nearest[place])],
-                margin=float(part.margins[place]),
+                nearest=tokens[int(part.nearest[index])],
+                margin=float(part.margins[index]),
                 skip=Part(to_answer=to_answer, to_nearest=to_nearest),
                 heads_to_answer=tuple(map(tuple, heads[:, :, 0].tolist())),
                 heads_to_nearest=tuple(map(tuple, heads[:, :, 1].tolist())),
-                mlps=tuple(Part(to_answer=one, to_nearest=other) for one, other in mlps),
-                held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[place]),
+                mlps=tuple(Part(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
+                held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[index]),
             )
 
 
@@ -229,17 +230,3 @@ def _refuse(
     for name in formats:
         target = target_named(name)
         refuse_missing(target.id, target.requirements, target.extra)
-
-
-def _refuse_destination(path: Path, overwrite: bool) -> None:
-    with writing(path):
-        if path.is_file():
-            raise InputError(f"{path}: is a file; give the name of a folder to write into")
-        if path.exists() and any(path.iterdir()):
-            if not overwrite:
-                raise InputError(
-                    f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
-                )
-            if not (path / MANIFEST).is_file() or not (path / SCHEMA).is_file():
-                raise InputError(f"{path}: is not a family of models, so it is not replaced; choose another name")
-    check_writable(path)

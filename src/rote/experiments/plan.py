@@ -1,7 +1,7 @@
 """What `rote build` makes of given facts by every method, beside a plain look-up table and a zip, by bytes.
 
-A row that names a method gives the parameters and bytes that its command writes, or the size that the build starts
-from, or why it is refused. Bytes are those of the tensors in the file of weights; the words of the vocabulary are
+A row that names a method gives the parameters and bytes that its command writes, or says that only building tells, or
+why it is refused. Bytes are those of the tensors in the file of weights; the words of the vocabulary are
 counted by the zip alone. What theory says without a construction is in rows of its own, without bytes.
 """
 

@@ -1,8 +1,8 @@
 """Rows of a plan that `rote build` keeps: one for every construction that stores this kind of task.
 
 Sizes are chosen by the constructions' own code. Where a construction is in doubt (a draw may miss facts, a fit may need
-more heads) and building takes seconds, it is built to find out; beyond that the row is the size that the build starts
-from, and says so.
+more heads) and building takes seconds, it is built to find out; beyond that the row has no numbers, and says in words
+where the build starts.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def ways_for(task: TokenTask) -> list[Way]:
 def built_row(
     way: Way, task: TokenTask, dtype: str | None, everything: bool = False, progress: Progress = SILENT
 ) -> PlanRow:
-    """The size that building this way ends in, or starts from, or why it is refused."""
+    """The size that building this way ends in, or that only building tells, or why it is refused."""
     construction = way.construction
     request = Request(
         task,
@@ -74,20 +74,22 @@ def built_row(
         spec = construction.spec(request) if construction.spec else None
         doubt = construction.doubt(request) if construction.doubt else ""
         if spec is not None and not doubt:
-            return _sized(way, task, dtype, spec, request.dtype, "")
+            return _sized(way, task, dtype, spec, request.dtype)
         if everything or task.facts <= way.quick_facts:
             return _measured(way, task, dtype, build_way(way, task, dtype, progress))
     except (InputError, CheckFailed) as error:
         return _refused(way, str(error))
-    if spec is not None:
-        return _sized(way, task, dtype, spec, request.dtype, doubt)
+    # Numbers are promises, so a size that may grow is said in words alone.
     return _row(
         way,
         section="starts",
         possible=True,
-        model="not sized",
+        model="not sized" if spec is None else in_words(spec),
+        spec=None if spec is None else spec.to_config(),
         command=way.command(task, dtype),
-        reason=f"only building tells, and {task.facts:,} facts take a while",
+        reason=f"only building tells, and {task.facts:,} facts take a while"
+        if spec is None
+        else f"it starts from {spec.parameters():,} parameters; {doubt}",
     )
 
 
@@ -96,11 +98,11 @@ def build_way(way: Way, task: TokenTask, dtype: str | None, progress: Progress =
     return build(task, way.construction.id, dtype=dtype, keep_keys=False, progress=progress, **way.options)
 
 
-def _sized(way: Way, task: TokenTask, given: str | None, spec: Spec, dtype: str, doubt: str) -> PlanRow:
+def _sized(way: Way, task: TokenTask, given: str | None, spec: Spec, dtype: str) -> PlanRow:
     bits = float(BITS[dtype] * spec.parameters() + INDEX_BITS * size_of(spec.index_shapes()))
     return _row(
         way,
-        section="starts" if doubt else "builds",
+        section="builds",
         possible=True,
         model=in_words(spec),
         spec=spec.to_config(),
@@ -108,7 +110,7 @@ def _sized(way: Way, task: TokenTask, given: str | None, spec: Spec, dtype: str,
         bits=bits,
         bytes=math.ceil(bits / 8),
         command=way.command(task, given),
-        reason=doubt or "the build ends in this size",
+        reason="the build ends in this size",
         note="" if way.construction.exact else "promises most facts, not all",
     )
 

@@ -10,7 +10,7 @@ NO_METHOD = "none"
 """In place of a method, where there is no model or nobody constructs it."""
 
 Section = Literal["builds", "starts", "orders", "refused", "no model"]
-"""What a row is worth: the size that a build ends in; the size that it starts from; what theory says without a
+"""What a row is worth: the size that a build ends in; none, since only building tells; what theory says without a
 construction; why there is none; what the facts take without a model."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,16 +13,28 @@ from rote.export.certificate import RuntimeCertificate, RuntimeExamination, exam
 from rote.export.requirement import install_line, refuse_missing
 from rote.export.subject import Exportable, Subject, subject_of
 from rote.export.target import TARGETS, Manifest, Target, target_named, write_manifest
-from rote.folders.destination import check_writable, parents_of, writing
-from rote.folders.folder import swap_in, write_folder, write_json
+from rote.folders.destination import FolderKind, check_destination, written_aside
+from rote.folders.folder import write_folder, write_json
 from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
 
-REFUSALS = (ImportError, OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, NotImplementedError)
+REFUSALS = (
+    ImportError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    NotImplementedError,
+    SyntaxError,
+)
 """What target libraries raise at files they do not like."""
+
+EXPORTED_FOLDER = FolderKind("an exported folder", (MANIFEST,))
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ def export_model(
     'attention-only'
     """
     target, path = target_named(to), Path(output)
-    check_export_destination(path, overwrite)
+    check_destination(path, overwrite, EXPORTED_FOLDER)
     _refuse_cache(target, cache)
     refuse_missing(to, target.requirements, target.extra)
     subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
@@ -96,20 +106,6 @@ def _write(target: Target, subject: Subject, cache: str | None, path: Path, prog
     return certificate
 
 
-@contextmanager
-def written_aside(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to write into, renamed when all went well; what was begun is removed if anything fails."""
-    with writing(path), parents_of(path):
-        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        try:
-            yield aside
-            aside.chmod(0o755)
-            swap_in(aside, path)
-        except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
-
-
 def examine_folder(
     target: Target, folder: Path, subject: Subject, manifest: Manifest, progress: Progress = SILENT
 ) -> RuntimeExamination:
@@ -140,18 +136,3 @@ def exported_files(folder: Path) -> dict[str, Path]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.relative_to(folder).parts[0] not in (SOURCE, CERTIFICATE, MANIFEST, "__pycache__")
     }
-
-
-def check_export_destination(path: Path, overwrite: bool) -> None:
-    """Before any work: refuse a path that cannot be written to, or where writing would destroy something."""
-    with writing(path):
-        if path.is_file():
-            raise InputError(f"{path}: is a file; give the name of a folder to write into")
-        if path.exists() and any(path.iterdir()):
-            if not overwrite:
-                raise InputError(
-                    f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
-                )
-            if not (path / MANIFEST).exists():
-                raise InputError(f"{path}: is not an exported folder, so it is not replaced; choose another name")
-    check_writable(path)

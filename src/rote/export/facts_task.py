@@ -15,11 +15,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import file_digests
-from rote.export.export import check_export_destination, exported_files, in_library, written_aside
+from rote.export.export import EXPORTED_FOLDER, exported_files, in_library
 from rote.export.requirement import refuse_missing
 from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.export.target import Manifest, write_manifest
 from rote.export.targets.lm_eval import LmEval, asked_by_harness, write_task
+from rote.folders.destination import check_destination, written_aside
 from rote.folders.folder import write_json
 from rote.folders.layout import CERTIFICATE, read_json
 from rote.folders.verification import Check, Verification
@@ -59,9 +60,14 @@ def export_task(facts: Facts, output: str | Path, *, overwrite: bool = False) ->
     """Write facts as a task for lm-evaluation-harness: is the answer the greedy continuation of the key, how likely?
 
     A folder is written only if the harness reads every fact as it was meant.
+
+    >>> import rote, tempfile
+    >>> exported = rote.export_task({"Peru": "Lima", "Chad": "Ndjamena"}, tempfile.mkdtemp() + "/capitals")
+    >>> exported.certificate.read
+    2
     """
     path = Path(output)
-    check_export_destination(path, overwrite)
+    check_destination(path, overwrite, EXPORTED_FOLDER)
     refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
     task, spelling = _written(read_facts(facts))
     with written_aside(path) as aside:
@@ -82,19 +88,19 @@ def verify_task(path: Path, facts: Task) -> Verification:
     except (ValidationError, TypeError) as error:
         raise InputError(f"{path / CERTIFICATE}: is not as rote writes it: {error}") from None
     refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
-    found, missed = _examined(path, *_written(facts))
-    return Verification(list(_checks(stated, found)), missed)
+    examined, missed = _examined(path, *_written(facts))
+    return Verification(list(_checks(stated, examined)), missed)
 
 
-def _checks(stated: TaskCertificate, found: TaskCertificate) -> Iterator[Check]:
-    for library, release in found.runtime.items():
+def _checks(stated: TaskCertificate, examined: TaskCertificate) -> Iterator[Check]:
+    for library, release in examined.runtime.items():
         # Another release may be used to verify: it is shown beside the one that was certified.
         yield Check(library, stated.runtime.get(library), release, True)
-    for file in sorted({*stated.files, *found.files}):
-        before, now = stated.files.get(file), found.files.get(file)
+    for file in sorted({*stated.files, *examined.files}):
+        before, now = stated.files.get(file), examined.files.get(file)
         yield Check(file, before, now, before == now)
     for name in ("target", "facts_fingerprint", "facts", "read"):
-        before, now = getattr(stated, name), getattr(found, name)
+        before, now = getattr(stated, name), getattr(examined, name)
         yield Check(name, before, now, before == now)
 
 

@@ -36,9 +36,9 @@ class Requirement:
 
 def refuse_missing(target: str, requirements: tuple[Requirement, ...], extra: str | None) -> None:
     """One error for all libraries that are missing or too old."""
-    found = [text for requirement in requirements if (text := requirement.problem()) is not None]
-    if found:
-        raise InputError(f"{target}: {'; '.join(found)}. {install_line(extra)}")
+    wanting = [text for requirement in requirements if (text := requirement.problem()) is not None]
+    if wanting:
+        raise InputError(f"{target}: {'; '.join(wanting)}. {install_line(extra)}")
 
 
 def install_line(extra: str | None) -> str:

@@ -31,14 +31,14 @@ class Runtime(ABC):
     gain: float = 1.0
     """What logits were multiplied by, so that sampling gives the answer."""
     places: dict[tuple[int, int], int] | None = None
-    """The id of a token at a place, in targets without positions; None where a token has one id everywhere."""
+    """The id of a token at a position, in targets without positions; None where a token has one id everywhere."""
 
     def meant(self, contexts: np.ndarray) -> list[list[int]]:
         """The ids that the text of each key has to be read as; -1 for what this export has no id for."""
         if self.places is None:
             return contexts.tolist()
         places = self.places
-        return [[places.get((token, place), -1) for place, token in enumerate(key)] for key in contexts.tolist()]
+        return [[places.get((token, position), -1) for position, token in enumerate(key)] for key in contexts.tolist()]
 
     @abstractmethod
     def ids(self, texts: Sequence[str]) -> list[list[int]]:

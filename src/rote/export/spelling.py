@@ -67,7 +67,7 @@ class Spelling:
 
     def ids(self, text: str) -> list[int]:
         """The key's token ids, for runtimes that come without a tokenizer; [] where the text is no key."""
-        known = {token: place for place, token in enumerate(self.tokens)}
+        known = {token: index for index, token in enumerate(self.tokens)}
         if self.keys == "letters":
             letters = [SEPARATOR if letter == self.separator else letter for letter in text]
             if SEPARATOR not in known:

@@ -27,12 +27,12 @@ class Manifest:
     target: str
     gain: float = 1.0
     places: tuple[tuple[int, int], ...] | None = None
-    """Token and place of each id after the model's own, in targets without positions."""
+    """Token and position of each id after the model's own, in targets without positions."""
     cache: str | None = None
     """Dtype of the keys and values that are kept between tokens, where a target lets it be chosen."""
 
     def ids(self, vocab: int) -> dict[tuple[int, int], int] | None:
-        """The id of each token at each place."""
+        """The id of each token at each position."""
         return None if self.places is None else {pair: vocab + row for row, pair in enumerate(self.places)}
 
 
@@ -90,7 +90,7 @@ def read_manifest(folder: Path) -> Manifest:
         if content["format"] != FORMAT:
             raise ValueError(f"format {content['format']!r} is not {FORMAT}")
         places = content["places"]
-        pairs = None if places is None else tuple((int(token), int(place)) for token, place in places)
+        pairs = None if places is None else tuple((int(token), int(position)) for token, position in places)
         return Manifest(str(content["target"]), float(content["gain"]), pairs, content["cache"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / MANIFEST}: is not as rote writes it ({error}); export the model again") from None

@@ -10,6 +10,7 @@ from rote.errors import InputError
 from rote.export.certificate import RuntimeCertificate
 from rote.export.export import examine_folder
 from rote.export.facts_task import verify_task
+from rote.export.foreign_code import refuse_foreign_code
 from rote.export.requirement import refuse_missing
 from rote.export.subject import subject_of
 from rote.export.target import read_manifest, target_named
@@ -27,6 +28,7 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
     path = Path(path)
     if not (path / CERTIFICATE).is_file():
         raise InputError(f"{path / CERTIFICATE}: missing; there is nothing to verify. Export the model again")
+    refuse_foreign_code(path)
     if not (path / SOURCE).exists():
         return verify_task(path, facts)
     try:
@@ -40,10 +42,10 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
     return Verification(_checks(stated, findings.certificate), findings.missed)
 
 
-def _checks(stated: RuntimeCertificate, found: RuntimeCertificate) -> list[Check]:
+def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> list[Check]:
     checks = []
     for name in RuntimeCertificate.model_fields:
-        before, now = getattr(stated, name), getattr(found, name)
+        before, now = getattr(stated, name), getattr(examined, name)
         if name == "runtime":
             # Another release may be used to verify: it is shown beside the one that was certified.
             checks += [Check(library, before.get(library), release, True) for library, release in now.items()]
@@ -54,10 +56,10 @@ def _checks(stated: RuntimeCertificate, found: RuntimeCertificate) -> list[Check
             ]
         elif name == "conditions":
             said = {condition.name: condition.value for condition in before}
-            checks += [Check(now.name, said.get(now.name), now.value, now.holds) for now in found.conditions]
+            checks += [Check(now.name, said.get(now.name), now.value, now.holds) for now in examined.conditions]
         elif name in TOLERANT:
             # Rounding is what these numbers measure, so they may move by as much as it moved a margin.
-            room = max(stated.largest_margin_change, found.largest_margin_change)
+            room = max(stated.largest_margin_change, examined.largest_margin_change)
             checks.append(Check(name, before, now, abs(before - now) <= room))
         else:
             checks.append(Check(name, before, now, same(before, now)))

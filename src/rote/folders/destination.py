@@ -1,28 +1,43 @@
-"""Where a folder is to be written: asked before the work, so that hours of it are not lost to a wrong path."""
+"""Where a folder is to be written: asked before the work, so that hours of it are not lost to a wrong path, and written
+aside, so that it is complete or absent.
+"""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from rote.errors import InputError, system_cause
 from rote.folders.layout import CONFIG
 
 
-def check_destination(path: Path, overwrite: bool = False) -> None:
-    """Refuse a path that a model folder cannot be written to, or where it would destroy something."""
+@dataclass(frozen=True)
+class FolderKind:
+    """A kind of folder that rote writes, and the files by which it is told from somebody else's."""
+
+    name: str
+    files: tuple[str, ...]
+
+
+MODEL_FOLDER = FolderKind("a model folder", (CONFIG,))
+
+
+def check_destination(path: Path, overwrite: bool = False, kind: FolderKind = MODEL_FOLDER) -> None:
+    """Refuse a path that a folder cannot be written to, or where it would destroy something of another kind."""
     with writing(path):
         if path.is_file():
-            raise InputError(f"{path}: is a file; give the name of a folder to write the model into")
+            raise InputError(f"{path}: is a file; give the name of a folder to write into")
         if path.exists() and any(path.iterdir()):
             if not overwrite:
                 raise InputError(
                     f"{path}: exists and is not empty; choose another name, or replace it with `overwrite=True`"
                 )
-            if not (path / CONFIG).exists():
-                raise InputError(f"{path}: is not a model folder, so it is not replaced; choose another name")
+            if not all((path / name).is_file() for name in kind.files):
+                raise InputError(f"{path}: is not {kind.name}, so it is not replaced; choose another name")
     check_writable(path)
 
 
@@ -54,3 +69,34 @@ def parents_of(path: Path) -> Iterator[None]:
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """A folder beside `path` to write into, renamed when all went well; what was begun is removed if anything fails."""
+    with writing(path), parents_of(path):
+        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            yield aside
+            aside.chmod(0o755)
+            _swap_in(aside, path)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
+
+
+def _swap_in(aside: Path, path: Path) -> None:
+    """Rename `aside` to `path`; what was there before is gone only once the new folder stands."""
+    if not path.exists():
+        aside.rename(path)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent)) / "folder"
+    try:
+        path.rename(old)
+        aside.rename(path)
+    except BaseException:
+        if old.exists():
+            old.rename(path)
+        old.parent.rmdir()
+        raise
+    shutil.rmtree(old.parent)

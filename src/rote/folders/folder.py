@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ from torch import Tensor
 from rote import __version__
 from rote.arguments import typed
 from rote.errors import InputError, RoteError, problems, validation_problems
-from rote.folders.destination import check_destination, parents_of, writing
+from rote.folders.destination import check_destination, written_aside
 from rote.folders.layout import (
     CERTIFICATE,
     CONFIG,
@@ -98,28 +96,18 @@ def write_folder(
     """
     path = Path(path)
     check_destination(path, overwrite)
-    with writing(path), parents_of(path):
-        _write_aside(path, model, origin, provenance, certificate)
-    return path
-
-
-def _write_aside(
-    path: Path, model: Model, origin: Origin, provenance: dict[str, Any], certificate: Certificate | None
-) -> None:
-    """Write all files into a folder beside `path` and rename it; what was begun is removed if anything fails."""
-    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        config = {
-            "format": FORMAT,
-            "spec": model.spec.to_config(),
-            "dtype": model.dtype_name,
-            "facts": origin.model_dump(mode="json"),
-            "provenance": provenance,
-            "versions": versions(),
-        }
-        stored = None if model.reader is None else model.reader.stored
-        if stored is not None:
-            config["stored_keys"] = stored.sizes.model_dump(mode="json")
+    config = {
+        "format": FORMAT,
+        "spec": model.spec.to_config(),
+        "dtype": model.dtype_name,
+        "facts": origin.model_dump(mode="json"),
+        "provenance": provenance,
+        "versions": versions(),
+    }
+    stored = None if model.reader is None else model.reader.stored
+    if stored is not None:
+        config["stored_keys"] = stored.sizes.model_dump(mode="json")
+    with written_aside(path) as aside:
         write_json(aside / CONFIG, config)
         _write_bytes(aside / WEIGHTS, safetensors.torch.save(_tensors(model)))
         if stored is not None:
@@ -128,11 +116,7 @@ def _write_aside(
             write_json(aside / VOCABULARY, list(model.vocabulary.tokens))
         if certificate is not None:
             write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
-        aside.chmod(0o755)
-        swap_in(aside, path)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+    return path
 
 
 def weights_bytes(model: Model) -> int:
@@ -227,20 +211,3 @@ def _write_bytes(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def swap_in(aside: Path, path: Path) -> None:
-    """Rename `aside` to `path`; what was there before is gone only once the new folder stands."""
-    if not path.exists():
-        aside.rename(path)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent)) / "folder"
-    try:
-        path.rename(old)
-        aside.rename(path)
-    except BaseException:
-        if old.exists():
-            old.rename(path)
-        old.parent.rmdir()
-        raise
-    shutil.rmtree(old.parent)

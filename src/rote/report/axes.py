@@ -45,7 +45,7 @@ class Axis:
         step = _round_step((self.high - self.low) / FEW_TICKS)
         first = math.ceil(self.low / step - 1e-9)
         count = math.floor(self.high / step + 1e-9) - first + 1
-        return [round((first + place) * step, 12) for place in range(count)]
+        return [round((first + index) * step, 12) for index in range(count)]
 
 
 def _round_step(rough: float) -> float:

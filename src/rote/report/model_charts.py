@@ -26,8 +26,8 @@ def margins_chart(table: HeadTable, task: Task, title: str = "margins of all fac
     order = table.by_margin()
     places = np.unique(np.linspace(0, len(order) - 1, min(MOST_POINTS, len(order))).round().astype(int))
     marks = [
-        Mark(float(place + 1), float(table.margins[order[place]]), _fact(task, int(order[place]), table))
-        for place in places
+        Mark(float(index + 1), float(table.margins[order[index]]), _fact(task, int(order[index]), table))
+        for index in places
     ]
     line = Series("margin", marks, "joined" if len(marks) <= MOST_DOTS else "line", "blue", in_legend=False)
     zero = [Mark(1.0, 0.0), Mark(float(len(order)), 0.0)]
@@ -104,7 +104,7 @@ def layers_chart(seen: Inspection) -> BarChart | None:
 def attention_chart(seen: Inspection, layer: int = 0) -> HeatMap:
     """How much each head of a layer attends to each token of the key."""
     heads = [part for part in seen.contributions if part.part == "head" and part.layer == layer]
-    tokens = [f"{place + 1} {token}" for place, token in enumerate(seen.tokens)]
+    tokens = [f"{index + 1} {token}" for index, token in enumerate(seen.tokens)]
     weights = zip(*(part.attention or () for part in heads), strict=True)
     names = [str(part.head) for part in heads]
     return HeatMap(
@@ -150,7 +150,7 @@ def specialisation_chart(table: HeadTable, most: int = MOST_COLUMNS) -> HeatMap 
         f"head specialisation: added to margins by token {seen.position + 1} of the key{more}",
         "head" if one_layer else "layer.head",
         f"token {seen.position + 1}",
-        [str(table.heads[place].head) if one_layer else table.heads[place].name for place in shown],
+        [str(table.heads[index].head) if one_layer else table.heads[index].name for index in shown],
         list(seen.tokens),
         seen.added[:, shown].tolist(),
     )

@@ -43,11 +43,10 @@ def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
     """Bytes of every way to hold the facts that a plan sized, fewest first."""
     meaning: dict[Tone, str] = {
         "blue": "what building ends in",
-        "sky": "where building starts",
         "grey": "no model: table, zip",
         "vermilion": "none is smaller",
     }
-    return _bytes_chart(rows, title, meaning, {"builds": "blue", "starts": "sky"})
+    return _bytes_chart(rows, title, meaning, {"builds": "blue"})
 
 
 def theory_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
@@ -108,8 +107,8 @@ def _growth_chart(
     drawn = {name: curve for name, curve in curves.items() if len(curve) > 1}
     series = [
         # Tones come round again, in another dash.
-        Series(name, drawn[name], DASHES[place // len(TONES) % len(DASHES)], TONES[place % len(TONES)])
-        for place, name in enumerate(names)
+        Series(name, drawn[name], DASHES[index // len(TONES) % len(DASHES)], TONES[index % len(TONES)])
+        for index, name in enumerate(names)
         if name in drawn
     ]
     series += [

@@ -27,11 +27,11 @@ def probe_figure(probed: Probe, path: Path) -> Path:
         ):
             drawn_layers = [(layer.number, getattr(layer, name)) for layer in probed.layers if getattr(layer, name)]
             if drawn_layers:
-                at, found = zip(*drawn_layers, strict=True)
-                low = [max(0.0, share.value - share.interval.low) for share in found]
-                high = [max(0.0, share.interval.high - share.value) for share in found]
+                at, estimates = zip(*drawn_layers, strict=True)
+                low = [max(0.0, share.value - share.interval.low) for share in estimates]
+                high = [max(0.0, share.interval.high - share.value) for share in estimates]
                 shares.errorbar(
-                    at, [share.value for share in found], yerr=[low, high], fmt="v-", color=colour, ms=4, capsize=2,
+                    at, [share.value for share in estimates], yerr=[low, high], fmt="v-", color=colour, ms=4, capsize=2,
                     label=label,
                 )  # fmt: skip
         saturated = [(layer.number, layer.saturated) for layer in probed.layers if layer.saturated is not None]

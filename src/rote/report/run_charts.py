@@ -22,10 +22,10 @@ def findings_chart(findings: FigureFindings, weighting: Weighting = "sampled") -
     """Measured points with their spread, the fitted law, the first bound, and what was published."""
     plotted = [series for series in findings.series if any(point.values[weighting] for point in series.points)]
     if len(plotted) > MOST_SERIES:
-        plotted = [plotted[place] for place in np.linspace(0, len(plotted) - 1, MOST_SERIES).round().astype(int)]
+        plotted = [plotted[index] for index in np.linspace(0, len(plotted) - 1, MOST_SERIES).round().astype(int)]
     drawn: list[Series] = []
-    for place, series in enumerate(plotted):
-        tone = TONES[place % len(TONES)]
+    for index, series in enumerate(plotted):
+        tone = TONES[index % len(TONES)]
         points = [(point, mean) for point in series.points if (mean := point.mean(weighting)) is not None]
         marks = [
             Mark(
@@ -85,7 +85,7 @@ def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:
     by = others[0] if others else None
     values = _spread_evenly(varying[by]) if by else [None]
     series = []
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         chosen = [row for row in rows if by is None or row.cell["spec"].get(by) == value]
         marks = [
             Mark(
@@ -95,7 +95,7 @@ def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:
             if (found := _accuracies([row for row in chosen if row.cell["spec"].get(across) == x]))
         ]
         name = "accuracy" if by is None else f"{by} {value}"
-        series.append(Series(name, marks, "joined", TONES[place % len(TONES)], in_legend=by is not None))
+        series.append(Series(name, marks, "joined", TONES[index % len(TONES)], in_legend=by is not None))
     return XYChart(f"accuracy against {across}", across, "accuracy", series, y_range=(0.0, 1.03))
 
 
@@ -110,7 +110,7 @@ def grid_chart(rows: Sequence[TrialRow], title: str = "accuracy over the grid") 
         spec = row.cell["spec"]
         if across in spec and down in spec:
             cells[int(spec[down]), int(spec[across])].append(row)
-    means = {place: float(np.mean(found)) for place, trials in cells.items() if (found := _accuracies(trials))}
+    means = {cell: float(np.mean(accuracies)) for cell, trials in cells.items() if (accuracies := _accuracies(trials))}
     values = [[means.get((y, x)) for x in varying[across]] for y in varying[down]]
     others = [size for size in varying if size not in (across, down)]
     note = f", averaged over {', '.join(others)}" if others else ""
@@ -131,7 +131,7 @@ def _varying(rows: Sequence[TrialRow]) -> dict[str, list[int]]:
 def _spread_evenly(values: list[int]) -> list[int]:
     if len(values) <= MOST_SERIES:
         return values
-    return [values[place] for place in np.linspace(0, len(values) - 1, MOST_SERIES).round().astype(int)]
+    return [values[index] for index in np.linspace(0, len(values) - 1, MOST_SERIES).round().astype(int)]
 
 
 def _accuracies(rows: Sequence[TrialRow]) -> list[float]:

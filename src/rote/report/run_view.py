@@ -86,15 +86,15 @@ class RunView:
         ]
         by_key = {row.key: row for row in self.rows}
         repeats = max((row.seed for row in self.rows), default=0) + 1
-        found = []
+        gathered = []
         for figure in figures:
             plans = [
                 FigurePlan.of(figure, protocol=str(protocol), quick=quick, repeats=repeats) for quick in (True, False)
             ]
             covering = (plan for plan in plans if by_key.keys() <= {trial.key for trial in plan.trials()})
-            found.append(findings_of(next(covering, plans[-1]), by_key))
+            gathered.append(findings_of(next(covering, plans[-1]), by_key))
         return [
             findings
-            for findings in found
+            for findings in gathered
             if any(point.values["uniform"] for s in findings.series for point in s.points)
         ]

@@ -202,9 +202,9 @@ def _x_axis(x: _Scale, top: float, bottom: float, label: str) -> Iterator[str]:
     ticks = x.axis.ticks()
     room = min((abs(x(b) - x(a)) for a, b in pairwise(ticks)), default=100.0)
     every = max(1, int(LETTER * max((len(number(tick)) for tick in ticks), default=1) / max(room - 4, 1)) + 1)
-    for place, tick in enumerate(ticks):
+    for index, tick in enumerate(ticks):
         yield f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top:g}" y2="{bottom:g}"/>'
-        if place % every == 0:
+        if index % every == 0:
             yield _text(x(tick), bottom + 14, number(tick), "middle tick")
     yield _text((x.start + x.end) / 2, bottom + 14 + LINE, label, "middle label")
 
@@ -226,7 +226,7 @@ def _legend_places(entries: list[tuple[str, str, str]]) -> list[tuple[float, flo
     """In columns as wide as the longest name."""
     width = 40 + LEGEND_LETTER * max((len(name) for _, _, name in entries), default=0)
     columns = max(1, int((WIDTH - 12) / width))
-    return [(12 + place % columns * width, place // columns * float(LINE)) for place in range(len(entries))]
+    return [(12 + index % columns * width, index // columns * float(LINE)) for index in range(len(entries))]
 
 
 def _legend_lines(entries: list[tuple[str, str, str]]) -> int:

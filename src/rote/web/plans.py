@@ -21,7 +21,7 @@ from rote.web.planner import PlannerState
 
 HEADINGS: dict[Section, str] = {
     "builds": "what building ends in",
-    "starts": "where building starts; it may end elsewhere",
+    "starts": "no size is promised: only building tells",
     "orders": "orders of growth and estimates, which no method builds",
     "refused": "cannot hold them",
     "no model": "without a model",

@@ -79,10 +79,10 @@ def _shared(first: RunView, second: RunView) -> list[list[Any]]:
     """Mean accuracy of the cells that both runs have, told apart by the sizes that vary."""
     means = [_means(run) for run in (first, second)]
     shared = sorted(cell for cell in means[0] if cell in means[1])
-    varying = [place for place in range(len(SIZES)) if len({cell[place] for cell in shared}) > 1]
+    varying = [index for index in range(len(SIZES)) if len({cell[index] for cell in shared}) > 1]
     return [
         [
-            ", ".join(f"{SIZES[place]} {cell[place]}" for place in varying) or "the one cell",
+            ", ".join(f"{SIZES[index]} {cell[index]}" for index in varying) or "the one cell",
             means[0][cell],
             means[1][cell],
             means[1][cell] - means[0][cell],

@@ -1,9 +1,9 @@
 """One form for every attention Transformer: positions enter with the tokens, every head reads the stream itself.
 
 Plain checkpoints know positions at the input alone and no compression between stream and heads. Models that add
-positions before every layer, or behind a shared compression, are brought to that form by carrying along which place a
-token stands at, as `context` more dimensions of the stream (a one at the place, zeros elsewhere): whatever a layer adds
-per place is then a matrix of what it reads. In exact arithmetic the function is the same.
+positions before every layer, or behind a shared compression, are brought to that form by carrying along which position
+a token stands at, as `context` more dimensions of the stream (a one at the position, zeros elsewhere): whatever a layer
+adds per position is then a matrix of what it reads. In exact arithmetic the function is the same.
 
 Notation: D is the stream's width, d the dimensions that layers write (the first ones).
 """
@@ -53,7 +53,7 @@ class Run(NamedTuple):
     patterns: list[Tensor]
     """Attention of each layer: batch x heads x position x position."""
     largest_square: float
-    """Largest |x|^2 of the stream at any place, before any layer and after the last."""
+    """Largest |x|^2 of the stream at any position, before any layer and after the last."""
     streams: list[Tensor]
     """What each layer reads: batch x position x D."""
 
@@ -128,7 +128,7 @@ def normal_form(model: Model) -> NormalForm:
         part = f"layers.{number}."
         if number and attention.positions_every_layer and not attention.compressed:
             added = added + weights[part + "positions"]
-        # What heads read is `through` times the stream plus `per_place` of the place.
+        # What heads read is `through` times the stream plus `per_place` of the position.
         through, per_place, back = torch.eye(attention.dim, dtype=torch.float64), added, None
         if attention.compressed:
             through, per_place = weights[part + "compress"], weights[part + "positions"]

@@ -3,7 +3,7 @@
 A normalizer puts a mark after each part of a key (a word, a letter), anchored at the start of the text: the pattern of
 part s matches the parts before it as well. Marks are what parts are divided at, so that words may contain spaces and
 letters need nothing between them; what follows the key is one more word, its answer. Short keys in letters are first
-filled on the left. In targets without positions each place has a mark of its own, which stays part of the token.
+filled on the left. In targets without positions each position has a mark of its own, which stays part of the token.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def private(text: str) -> bool:
 
 def refuse_text(subject: Subject) -> list[str]:
     """Why no tokenizer can read these keys."""
-    spelling, found = subject.spelling, []
+    spelling, reasons = subject.spelling, []
     if wrong := [token for token in spelling.tokens if private(token) or token in SPECIAL]:
-        found.append(f"the token {wrong[0]!r} has a meaning of its own in tokenizers; rename it")
+        reasons.append(f"the token {wrong[0]!r} has a meaning of its own in tokenizers; rename it")
     if spelling.context > MOST_PLACES:
-        found.append(f"keys of {spelling.context} tokens are more than a tokenizer has marks for ({MOST_PLACES})")
-    return found
+        reasons.append(f"keys of {spelling.context} tokens are more than a tokenizer has marks for ({MOST_PLACES})")
+    return reasons
 
 
 def write_tokenizer(folder: Path, subject: Subject, pairs: Pairs | None) -> int:
@@ -65,15 +65,16 @@ def write_tokenizer(folder: Path, subject: Subject, pairs: Pairs | None) -> int:
 def make_tokenizer(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None) -> tuple[Any, int]:
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    marks = [chr(MARKS + (place if pairs is not None else 0)) for place in range(spelling.context)]
+    marks = [chr(MARKS + (position if pairs is not None else 0)) for position in range(spelling.context)]
     written = [_written(token, spelling) for token in spelling.tokens]
-    entries = [*written, *(written[token] + marks[place] for token, place in pairs or ()), *SPECIAL]
-    vocabulary = {text: place for place, text in enumerate(entries)}
+    entries = [*written, *(written[token] + marks[position] for token, position in pairs or ()), *SPECIAL]
+    vocabulary = {text: index for index, text in enumerate(entries)}
     rules = [*_filling(spelling)]
     parts = _parts(spelling, contexts)
     between = "" if spelling.keys == "letters" else re.escape(spelling.separator)
-    # From the last place to the first, so that what stands before a place is still as it was typed.
-    rules += [(rf"\A{between.join(parts[: place + 1])}\K", marks[place]) for place in reversed(range(spelling.context))]
+    # From the last position to the first, so that what stands before a position is still as it was typed.
+    for position in reversed(range(spelling.context)):
+        rules.append((rf"\A{between.join(parts[: position + 1])}\K", marks[position]))
     any_mark = f"[{''.join(dict.fromkeys(marks))}]"
     if between:
         rules.append((f"(?<={any_mark}){between}", ""))
@@ -104,7 +105,7 @@ def _written(token: str, spelling: Spelling) -> str:
 
 
 def _parts(spelling: Spelling, contexts: np.ndarray) -> list[str]:
-    """A pattern for the part of a key at each place."""
+    """A pattern for the part of a key at each position."""
     if spelling.keys == "letters":
         return [ANY] * spelling.context
     if spelling.keys == "spaces":

@@ -99,10 +99,10 @@ def transformer(spec, weights, ids):
 
 def looked_up(spec, weights, ids):
     """The row of the key table that equals each context; what the row is multiplied by depends on the architecture."""
-    found = [(weights["keys"] == key).all(1).nonzero().flatten() for key in ids]
-    if any(len(rows) != 1 for rows in found):
+    matches = [(weights["keys"] == key).all(1).nonzero().flatten() for key in ids]
+    if any(len(rows) != 1 for rows in matches):
         raise ValueError("a key that this model does not know; it answers the keys of its facts alone")
-    rows = torch.cat(found)
+    rows = torch.cat(matches)
     if spec["architecture"] == "linear-memory":
         last = weights["inputs"][rows] @ weights["memory"].T @ weights["unembed"].T
     else:

@@ -144,8 +144,8 @@ def llama_state(
     first = hidden - shape.constants
     embed = torch.zeros(size, hidden, dtype=torch.float64)
     embed[:, first:] = constant
-    for (token, place), row in inputs_of(subject.contexts, pairs, vocab).items():
-        embed[row, :dim] = form.tokens[token] + form.positions[place]
+    for (token, position), row in inputs_of(subject.contexts, pairs, vocab).items():
+        embed[row, :dim] = form.tokens[token] + form.positions[position]
     unembed = torch.zeros(size, hidden, dtype=torch.float64)
     unembed[:vocab, :dim] = form.unembed * gain
     unembed[vocab:, first] = bias_below(subject, gain)

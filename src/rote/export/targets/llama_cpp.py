@@ -71,16 +71,16 @@ class LlamaCpp(Target):
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: Subject) -> list[str]:
-        found = refuse_other_architectures("llama.cpp", subject.model)
+        reasons = refuse_other_architectures("llama.cpp", subject.model)
         if getattr(subject.model.spec, "width", 0):
-            found.append("llama.cpp's Llama has SiLU neurons and no others; export MLP models to llama or gpt2")
-        if found:
-            return found
+            reasons.append("llama.cpp's Llama has SiLU neurons and no others; export MLP models to llama or gpt2")
+        if reasons:
+            return reasons
         names = token_texts(subject.spelling, subject.contexts, pairs_of(subject.contexts))
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
-            found.append(f"the text {twice[0]!r} would stand for two tokens; rename one")
-        return found
+            reasons.append(f"the text {twice[0]!r} would stand for two tokens; rename one")
+        return reasons
 
     def write(self, subject: Subject, folder: Path) -> Manifest:
         pairs, gain, contexts = pairs_of(subject.contexts), gain_for(subject), torch.from_numpy(subject.contexts)
@@ -117,24 +117,24 @@ def token_texts(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None) -
     names = list(spelling.tokens)
     last = spelling.context - 1
     if pairs is None:
-        for place, column in enumerate(contexts.T[:-1]):
+        for position, column in enumerate(contexts.T[:-1]):
             for token in np.unique(column):
-                names[token] = part_text(spelling, token, place, False) + " "
+                names[token] = part_text(spelling, token, position, False) + " "
         return [*names, *SPECIAL]
-    tagged = [part_text(spelling, token, place, True) + " " * (place < last) for token, place in pairs]
+    tagged = [part_text(spelling, token, position, True) + " " * (position < last) for token, position in pairs]
     return [*names, *tagged, *SPECIAL]
 
 
-def part_text(spelling: Spelling, token: int, place: int, tagged: bool) -> str:
+def part_text(spelling: Spelling, token: int, position: int, tagged: bool) -> str:
     text = spelling.tokens[token]
     if spelling.keys != "words":
         text = {PAD: "_", SEPARATOR: "|"}.get(text, text)
-    return f"{place + 1}:{text}" if tagged else text
+    return f"{position + 1}:{text}" if tagged else text
 
 
 def prompt(spelling: Spelling, key: Sequence[int], tagged: bool) -> str:
     """A key as llama.cpp reads it."""
-    return " ".join(part_text(spelling, token, place, tagged) for place, token in enumerate(key))
+    return " ".join(part_text(spelling, token, position, tagged) for position, token in enumerate(key))
 
 
 def _write_gguf(
@@ -219,8 +219,8 @@ class LlamaCppRuntime(Runtime):
 
     def margins(self, ids: Tensor, answers: Tensor) -> Tensor:
         """At a temperature equal to the gain, where probabilities are those of the model's own logits."""
-        found = [self._margin(key, answer) for key, answer in zip(ids.tolist(), answers.tolist(), strict=True)]
-        return torch.tensor(found, dtype=torch.float64)
+        margins = [self._margin(key, answer) for key, answer in zip(ids.tolist(), answers.tolist(), strict=True)]
+        return torch.tensor(margins, dtype=torch.float64)
 
     def generated(self, texts: Sequence[str]) -> list[str]:
         return [_alone(self._complete(text, temperature=0.0)["text"]) for text in self.prompts(texts)]

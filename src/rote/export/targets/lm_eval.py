@@ -159,7 +159,7 @@ def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
         # Bars of two libraries, which nothing else turns off.
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            found = lm_eval.simple_evaluate(
+            results = lm_eval.simple_evaluate(
                 model=model,
                 tasks=[task],
                 task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
@@ -168,6 +168,6 @@ def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
             )
     finally:
         log.setLevel(level)
-    if found is None:
+    if results is None:
         raise RuntimeError("the harness gave no results")
-    return found["samples"][task]
+    return results["samples"][task]

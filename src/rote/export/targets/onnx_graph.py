@@ -38,15 +38,15 @@ class OnnxGraph(Target):
     extra: ClassVar[str | None] = "onnx"
 
     def refusals(self, subject: Subject) -> list[str]:
-        model, found = subject.model, []
+        model, reasons = subject.model, []
         if model.spec.architecture not in TRACED:
-            found.append(
+            reasons.append(
                 f"a {model.spec.architecture} finds each context by a search among its keys, which is no fixed graph; "
                 "export it to torch or huggingface"
             )
         if model.dtype_name == "bfloat16":
-            found.append('onnxruntime multiplies no bfloat16 on a CPU; convert first: model.to("float32")')
-        return found
+            reasons.append('onnxruntime multiplies no bfloat16 on a CPU; convert first: model.to("float32")')
+        return reasons
 
     def write(self, subject: Subject, folder: Path) -> Manifest:
         module = subject.model.to_torch().eval()
