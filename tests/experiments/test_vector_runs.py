@@ -23,6 +23,7 @@ from rote.papers import VECTOR_FIGURES
 from rote.papers.paper import Claim
 from rote.papers.vector_figures import CapacityFigure, Quick, SaturationFigure, VectorSetting
 from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
+from rote.report.run_report import write_run_report
 from rote.report.vector_figure import vector_figure
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.initial import initial_vector_weights
@@ -77,7 +78,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("brief")
-def test_a_figure_is_drawn_and_summed_up(tmp_path):
+def test_a_figure_is_drawn_summed_up_and_reported(tmp_path, monkeypatch):
     done = reproduce_vectors(VectorPlan.of(SMALL, quick=True), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [1, 3]
     drawn = vector_figure(done.findings, tmp_path / "figures")
@@ -85,6 +86,11 @@ def test_a_figure_is_drawn_and_summed_up(tmp_path):
     assert all(path.stat().st_size > 1000 for path in drawn)
     document = json.loads(json.dumps(done.summary()))
     assert document["claims"][0]["verdict"] in ("holds", "does not", "undecided")
+    monkeypatch.setitem(VECTOR_FIGURES, "mahdavi2024", (SMALL,))
+    page = write_run_report("mahdavi2024.small", [tmp_path], None).read_text()
+    (point, *_) = done.findings.series[0].points
+    assert page.count("<svg") == 1
+    assert all(text in page for text in ("It grows", point.in_words, "rote reproduce mahdavi2024.small", "--quick"))
 
 
 def test_saturation_is_measured_of_the_trained_model(tmp_path):

@@ -67,9 +67,8 @@ def reproduce(
         return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, strict, figures, as_json)
 
     from rote.experiments.figure_plan import planned_runs
-    from rote.report.html import write_html
-    from rote.report.reporting import report_on
     from rote.report.reproduction import reproduce_figure
+    from rote.report.run_report import write_run_report
 
     documents, folders = [], []
     for plan, folder in planned_runs(name, output, protocol=protocol, variant=variant, quick=quick, repeats=repeats):
@@ -81,10 +80,7 @@ def reproduce(
         folders.append(folder)
         if not as_json:
             _show(figure)
-    folders = list(dict.fromkeys(folders))
-    several = len(folders) > 1
-    where = (output or folders[0].parent) if several else folders[0]
-    report = write_html(report_on(folders, title=f"rote reproduce {name}"), where / "report.html")
+    report = write_run_report(name, folders, output)
     if as_json:
         for document in documents:
             document["report"] = str(report)

@@ -28,21 +28,28 @@ def reproduce_vector_figures(
 ) -> int:
     """Run every figure that the name gives, one after another, and show what each says."""
     from rote.papers import VECTOR_FIGURES
+    from rote.report.run_report import write_run_report
     from rote.report.vector_reproduction import planned_vector_runs, reproduce_vector_figure
 
-    documents = []
+    documents, folders = [], []
     for plan, folder in planned_vector_runs(name, output, protocol=protocol, quick=quick, repeats=repeats):
         try:
             figure = reproduce_vector_figure(plan, folder, workers=workers, formats=figures, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())
+        folders.append(folder)
         if not as_json:
             _show(figure.reproduction.findings, documents[-1])
     if not documents:
         return complain(f"{name}: --quick keeps nothing of this figure; run it whole, or another one", 2)
+    report = write_run_report(name, folders, output)
     if as_json:
+        for document in documents:
+            document["report"] = str(report)
         print_json(documents[0] if name not in VECTOR_FIGURES else documents)
+    else:
+        print(f"Report: {report} (open it in a browser; it needs no network)")
     claims = [claim for document in documents for claim in document["claims"]]
     return 1 if strict and any(claim["verdict"] == REFUTED for claim in claims) else 0
 

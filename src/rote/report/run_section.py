@@ -9,6 +9,7 @@ from rote.experiments.findings import FigureFindings
 from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Part, Section, Table, Text
 from rote.report.run_charts import SIZES, findings_chart, grid_chart, sizes_chart
 from rote.report.run_view import RunView
+from rote.report.vector_part import vector_part
 
 MOST_CELLS = 400
 """Cells that a report's table shows."""
@@ -23,7 +24,11 @@ def run_section(run: RunView) -> Section:
     parts = [_what(run)]
     figures = run.findings()
     parts += [figure_part(findings) for findings in figures]
-    charts = {"sizes": None if figures else sizes_chart(run.rows), "grid": grid_chart(run.rows)}
+    vector_figures = run.vector_findings()
+    parts += [vector_part(findings) for findings in vector_figures]
+    # What a search for capacities tried shows nothing that its figures do not.
+    rows = [] if vector_figures else run.rows
+    charts = {"sizes": None if figures else sizes_chart(rows), "grid": grid_chart(rows)}
     grid = [ChartBlock(name, chart) for name, chart in charts.items() if chart is not None]
     if grid:
         parts.append(Part("Accuracy over the grid", [*grid, *_laws(run)]))
@@ -40,6 +45,12 @@ def commands_of(run: RunView) -> list[str]:
         f" --repeats {findings.repeats} -o {folder}"
         for findings in run.findings()
     ]
+    if vector_figures := run.vector_findings():
+        return [
+            f"rote reproduce {findings.plan.figure.id} --protocol {protocol}{' --quick' if findings.plan.quick else ''}"
+            f" --repeats {findings.plan.repeats} -o {folder}"
+            for findings in vector_figures
+        ]
     if swept := run.sweep:
         sizes = "".join(
             f" --{name.replace('_', '-')} {','.join(map(str, values))}" for name, values in swept.grid.items()

@@ -11,7 +11,10 @@ from pydantic import BaseModel, ValidationError
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.findings import FigureFindings, findings_of
 from rote.experiments.ledger import Ledger, TrialRow
-from rote.papers import PAPER_FIGURES
+from rote.experiments.vector_findings import VectorFindings, vector_findings
+from rote.experiments.vector_plan import VectorPlan
+from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
+from rote.papers.vector_figures import SaturationFigure
 
 
 class SweptLaw(BaseModel):
@@ -98,3 +101,21 @@ class RunView:
             for findings in gathered
             if any(point.values["uniform"] for s in findings.series for point in s.points)
         ]
+
+    def vector_findings(self) -> list[VectorFindings]:
+        """The same for figures about vector tasks: as many seeds as there are, and the quick cells where there are no
+        others."""
+        protocol = str(self.identity.get("protocol"))
+        results = {row.key: row.result for row in self.rows}
+        repeats = max((row.seed for row in self.rows), default=0) + 1
+        gathered = []
+        for figure in (figure for figures in VECTOR_FIGURES.values() for figure in figures):
+            if isinstance(figure, SaturationFigure) and protocol == "best":
+                continue
+            plans = [VectorPlan.of(figure, protocol=protocol, quick=quick, repeats=repeats) for quick in (True, False)]
+            if plans[0].run != self.identity.get("experiment"):
+                continue
+            quick, whole = (vector_findings(plan, results) for plan in plans)
+            more = sum(len(series.points) for series in whole.series) > sum(len(s.points) for s in quick.series)
+            gathered.append(whole if more else quick)
+        return [findings for findings in gathered if findings.series]
