@@ -6,8 +6,9 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -23,19 +24,26 @@ class CommandParser(CodeBlockParser):
     language = "bash"
 
     def evaluate(self, example: Example) -> None:
+        from rote.cli import main  # when tests/conftest.py has installed its checks
+
         for line in example.parsed.splitlines():
             words = shlex.split(line, comments=True)
             if not words:
                 continue
             if words[0] == "make":
-                command, where = ["make", "--dry-run", *words[1:]], ROOT
+                done = subprocess.run(
+                    ["make", "--dry-run", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+                )
+                code, said = done.returncode, done.stdout + done.stderr
             elif words[0] == "rote":
-                command, where = [sys.executable, "-m", "rote", *words[1:]], example.namespace["folder"]
+                # In this process: tests of the command line start real ones, and each would import torch again.
+                with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+                    code = main(words[1:])
+                said = out.getvalue() + err.getvalue()
             else:
                 raise ValueError(f"{line}: documentation runs only `rote` and `make`")
-            done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise AssertionError(f"{line} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
+            if code != 0:
+                raise AssertionError(f"{line} exited {code}\n{said}")
 
 
 def in_empty_folder(namespace: dict) -> None:
