@@ -1,6 +1,6 @@
 """What `rote plan` says of every method, and what building by it then gives.
 
-    python benchmarks/plan.py [countries airports] [--dtype float32] [--slow]
+    python benchmarks/plan.py [countries airports] [--dtype float32] [--slow] [--method ID ...]
 
 A row is `equal` when parameters and bytes of the built model are those of the plan, `refused` when both refuse, `not
 promised` where the plan gives no size, and `DIFFERS` otherwise. Fits and solves that take minutes are built with --slow
@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("facts", nargs="*", default=["countries", "airports"])
     parser.add_argument("--dtype", default=None)
     parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--method", action="append")
     given = parser.parse_args()
     print("| facts | method | section | planned parameters / bytes | built parameters / bytes | | seconds |")
     print("|---|---|---|---|---|---|---|")
@@ -48,6 +49,8 @@ def main() -> None:
         if not isinstance(task, AssociationTask):
             parser.error(f"{name}: this table is of associations")
         for way in ways_for(task):
+            if given.method and way.id not in given.method:
+                continue
             row = built_row(way, task, given.dtype)
             planned = "-" if row.bytes is None else f"{row.parameters:,} / {row.bytes:,}"
             built, verdict, start = "not built", "-", time.perf_counter()
