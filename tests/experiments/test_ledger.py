@@ -144,7 +144,7 @@ def test_a_trial_whose_content_changed_is_named(tmp_path):
         ledger.record({"heads": 1}, 3, {"accuracy": 0.125}, 0.0)
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(path.read_bytes().replace(b"0.125", b"0.925"))
-    with pytest.raises(InputError, match="seed 3 of .*heads.* is not what was written"):
+    with pytest.raises(InputError, match=r"seed 3 of .*heads.* is not what was written"):
         Ledger.read(tmp_path)
 
 

@@ -112,13 +112,17 @@ class Ledger:
 
     @classmethod
     @contextmanager
-    def reading(cls, folder: str | Path) -> Iterator[Ledger]:
-        """A run's ledger, to be read alone; a run that is being written can be read."""
+    def reading(cls, folder: str | Path, whole: bool = True) -> Iterator[Ledger]:
+        """A run's ledger, to be read alone; a run that is being written can be read.
+
+        Its file is checked as a `whole` first, which takes a second for a million trials; the trials that are read are
+        checked in any case.
+        """
         path = Path(folder) / FILE
         if not path.is_file():
             raise InputError(f"{folder}: not a run, {FILE} missing; `rote reproduce FIGURE -o RUN` makes one")
         try:
-            with closing(for_reading(path)) as connection:
+            with closing(for_reading(path, whole)) as connection:
                 # What is read in several statements is of one moment.
                 connection.execute("BEGIN")
                 yield cls(connection, path)

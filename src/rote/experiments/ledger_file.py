@@ -35,11 +35,12 @@ def differences(kept: dict, wanted: dict) -> str:
     return "; ".join(f"{name} {kept.get(name)!r}, now {wanted.get(name)!r}" for name in names[:3])
 
 
-def for_reading(path: Path) -> sqlite3.Connection:
-    """A connection to a ledger that was checked; one of an older format is brought to this one in memory."""
+def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
+    """A connection to a ledger that is to be read; one of an older format is brought to this one in memory."""
     connection = _connected(path)
     try:
-        ledger_schema.check(connection, path)
+        if whole:
+            ledger_schema.check(connection, path)
         written = ledger_schema.format_of(connection, path)
         if written is None:
             raise InputError(f"{path}: is empty; start the run again in its folder")

@@ -84,8 +84,7 @@ class RayCluster:
             where = self.address or "this machine"
             reason = " ".join(str(error).split())[:200]
             raise InputError(
-                f"`on`: no Ray cluster answers at {where} ({reason}); `ray start --head` starts one, `ray status` "
-                "says whether it runs"
+                f"`on`: no Ray cluster answers at {where} ({reason}); `ray status` says whether one runs there"
             ) from None
         return ray
 
