@@ -38,7 +38,7 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[data,dev,gguf,hf,lens,lm-eval,onnx,web]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[cluster,data,dev,gguf,hf,lens,lm-eval,onnx,web]"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps rxnmapper
 	$(MAKE) --no-print-directory wordnet
 	touch $@

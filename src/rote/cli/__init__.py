@@ -31,6 +31,7 @@ from rote.cli.probe import probe
 from rote.cli.recall import recall
 from rote.cli.report import report
 from rote.cli.reproduce import reproduce
+from rote.cli.runs import runs
 from rote.cli.serve import serve
 from rote.cli.sweep import sweep
 from rote.cli.train import train
@@ -51,7 +52,7 @@ app = App(
 GROUPS = {
     "Your facts": (demo, plan, build, train, ask, recall, verify, export),
     "Theory": (bound, methods, papers),
-    "Experiments": (sweep, reproduce, capacity, densest, law),
+    "Experiments": (sweep, reproduce, capacity, densest, law, runs),
     "Language models": (probe, meter),
     "Look": (inspect, report, serve),
     "Ground truth": (families,),
@@ -61,7 +62,11 @@ GROUPS = {
 for _rank, (_name, _commands) in enumerate(GROUPS.items()):
     _group = Group(_name, sort_key=_rank)
     for _place, _command in enumerate(_commands):
-        app.command(_command, group=_group, sort_key=_place, help_epilogue="")
+        if isinstance(_command, App):
+            _command.group, _command.sort_key = _group, _place
+            app.command(_command)
+        else:
+            app.command(_command, group=_group, sort_key=_place, help_epilogue="")
 
 
 app.register_install_completion_command(help="Complete commands and flags in this shell from now on.")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Seed, bars, read_facts
+from rote.cli.options import On, Seed, bars, read_facts
 from rote.cli.output import AsJson, print_json, print_table
 
 SHOWN_BOUNDS = ("dana2025.theorem1", "rote.rank", "rote.readout", "morris2025.bits", "rote.counting")
@@ -25,11 +25,13 @@ def capacity(
     method: Annotated[tuple[str, ...], Parameter(negative="")] = ("dana2025.theorem1", "rote.readout"),
     tolerance: float = 0.02,
     seed: Seed = 0,
+    on: On = "here",
     as_json: AsJson = False,
 ) -> None:
     """The most facts that a model of these sizes stores, all recalled by the saved float32 model.
 
     Models of more and more facts are built (or trained) until one fails, then bisected; what is printed was stored.
+    Tries follow one another: on a cluster (`--on`) only the seeds of a try by training run at once.
 
     Example: `rote capacity --vocab 50 --dim 10 --head-dim 10 --heads 20`
 
@@ -68,7 +70,7 @@ def capacity(
         raise InputError("--vocab is missing: how many tokens has the random table to be stored? Or give --facts")
     spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads)
     capacities = measure_capacity(
-        spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, progress=bars()
+        spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, on=on, progress=bars()
     )
     document = capacities.summary()
     if as_json:

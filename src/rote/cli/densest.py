@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import bars
+from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_table
+from rote.cli.trials import failures
 
 if TYPE_CHECKING:
     from rote.experiments.densest import Densest, ShapeResult
@@ -34,6 +35,7 @@ def densest(
     figure: Path | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
+    on: On = "here",
     as_json: AsJson = False,
 ) -> int:
     """The shape of an attention-only model that holds most bits per parameter, found by training.
@@ -83,7 +85,7 @@ def densest(
     try:
         search = search_densest(
             parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=by, rounds=rounds, seeds=seeds,
-            keep=keep, folder=folder, workers=workers, engine=engine, progress=bars(),
+            keep=keep, folder=folder, workers=workers, engine=engine, on=on, progress=bars(),
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
@@ -118,6 +120,8 @@ def _show(search: Densest, figures: list[str]) -> None:
         most, than = best.score(search.by), square.score(search.by)
         ratio = f", {most / than:.2f} times" if than else ""
         print(f"  k = {best.spec.head_dim} holds {most:.3f} bits per parameter, k = d at best {than:.3f}{ratio}")
+    for reason in failures(search.failed).values():
+        print(f"  failed: {reason}")
     drawn = f", figure {figures[0]}" if figures else ""
     print(f"  {search.trained} models trained now; trials are in {search.folder}{drawn}")
 

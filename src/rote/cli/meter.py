@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.language_models import counted_as_parameters
-from rote.cli.options import bars
+from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def meter(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     figure: Path | None = None,
     workers: int | None = None,
+    on: On = "here",
     as_json: AsJson = False,
 ) -> int:
     """How many bits per parameter an architecture can be made to hold.
@@ -93,7 +94,7 @@ def meter(
     try:
         reading = measure(
             model, Sizes(dim, layers, heads, mlp, tied), protocol=protocol, vocab=vocab, key=key, loads=load,
-            steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, progress=bars(),
+            steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(f"interrupted; points that ended are kept in {folder}, the same command goes on", 130)

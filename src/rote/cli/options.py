@@ -27,6 +27,20 @@ Facts = Annotated[
         allow_leading_hyphen=True, help="A file, a generator (random:...), a named source, or - (standard input)."
     ),
 ]
+On = Annotated[
+    str,
+    Parameter(
+        help="Where trials run, with the same results: here, ray (one on this machine, joined or started), or a Ray "
+        "cluster's address (ray://HOST:PORT, HOST:PORT)."
+    ),
+]
+PartOfTrials = Annotated[
+    str | None,
+    Parameter(
+        name="--part",
+        help="Train one part of the trials, such as 1/2, and others on other machines; `rote runs merge` joins them.",
+    ),
+]
 Seed = Annotated[int, Parameter(help="Same seed, same result.")]
 Figures = Annotated[tuple[Literal["png", "svg", "pdf"], ...], Parameter(negative="", consume_multiple=True)]
 """Formats of the figures that a command draws."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Figures, bars
+from rote.cli.options import Figures, On, PartOfTrials, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
+from rote.cli.trials import failures, show_part
+from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.experiments.findings import FigureFindings
@@ -26,6 +28,8 @@ def reproduce(
     variant: Literal["per-head", "shared"] | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
+    on: On = "here",
+    part: PartOfTrials = None,
     strict: Annotated[bool, Parameter(negative="")] = False,
     figures: Figures = ("png", "svg"),
     as_json: AsJson = False,
@@ -64,22 +68,35 @@ def reproduce(
     from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
 
     if name.partition(".")[0] in VECTOR_FIGURES:
-        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, strict, figures, as_json)
+        if part is not None:
+            raise InputError(f"`part={part}`: is for figures on tables; {name} has searches, which take `on`")
+        return reproduce_vector_figures(name, output, protocol, quick, repeats, workers, on, strict, figures, as_json)
 
     from rote.experiments.figure_plan import planned_runs
+    from rote.experiments.reproduce import reproduce_part
     from rote.report.reproduction import reproduce_figure
     from rote.report.run_report import write_run_report
 
     documents, folders = [], []
     for plan, folder in planned_runs(name, output, protocol=protocol, variant=variant, quick=quick, repeats=repeats):
         try:
-            figure = reproduce_figure(plan, folder, workers=workers, engine=engine, formats=figures, progress=bars())
+            if part is not None:
+                ended = reproduce_part(
+                    plan, part, folder, workers=workers, engine=engine, on=on, progress=bars()
+                )  # fmt: skip
+                show_part(folder, part, ended.trained, len(ended.rows), ended.failed, as_json)
+                continue
+            figure = reproduce_figure(
+                plan, folder, workers=workers, engine=engine, on=on, formats=figures, progress=bars()
+            )  # fmt: skip
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())
         folders.append(folder)
         if not as_json:
             _show(figure)
+    if part is not None:
+        return 0
     report = write_run_report(name, folders, output)
     if as_json:
         for document in documents:
@@ -105,6 +122,7 @@ def _show(figure: ReproducedFigure) -> None:
             "trials": f"{run.trained} trained now, {run.trials} in all",
             "time": f"{run.seconds:.1f} s now; {run.processor_seconds:.1f} s of processor for all trials",
             "engine": ", ".join(run.engines),
+            **failures(run.failed),
             **({"note": note} if note else {}),
             "run": str(run.folder),
             "figure": str(figure.figures[0]),

@@ -22,6 +22,7 @@ def reproduce_vector_figures(
     quick: bool,
     repeats: int | None,
     workers: int | None,
+    on: str,
     strict: bool,
     figures: tuple[str, ...],
     as_json: bool,
@@ -34,7 +35,7 @@ def reproduce_vector_figures(
     documents, folders = [], []
     for plan, folder in planned_vector_runs(name, output, protocol=protocol, quick=quick, repeats=repeats):
         try:
-            figure = reproduce_vector_figure(plan, folder, workers=workers, formats=figures, progress=bars())
+            figure = reproduce_vector_figure(plan, folder, workers=workers, on=on, formats=figures, progress=bars())
         except KeyboardInterrupt:
             return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
         documents.append(figure.summary())

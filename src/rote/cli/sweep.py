@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import bars
+from rote.cli.options import On, PartOfTrials, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
+from rote.cli.trials import failures, show_part
 
 if TYPE_CHECKING:
     from rote.report.sweep import Sweep
@@ -37,6 +38,8 @@ def sweep(
     polish: int | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
+    on: On = "here",
+    part: PartOfTrials = None,
     as_json: AsJson = False,
 ) -> int:
     """Train every model of a grid of your own, and fit how capacity grows with each of its sizes.
@@ -100,10 +103,13 @@ def sweep(
     grid = Grid(**{name: values for name, values in sizes.items() if values is not None})
     try:
         result = run_sweep(
-            grid, seeds=seeds, folder=folder, workers=workers, engine=engine, progress=bars(), **changes
+            grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=bars(),
+            **changes,
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
+    if part is not None:
+        return show_part(folder, part, result.trained, len(result.rows), result.failed, as_json)
     files = [str(path) for path in result.files]
     if as_json:
         print_json({**result.summary(), "files": files})
@@ -128,6 +134,7 @@ def _show(result: Sweep, files: list[str]) -> None:
         {
             "trials": f"{result.trained} trained now, {len(result.rows)} in all",
             **({"left out": f"{left_out} pairs with head_dim above dim"} if left_out else {}),
+            **failures(result.failed),
             "files": ", ".join(files),
         },
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, On, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, complain, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def train(
     polish: int | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
+    on: On = "here",
     device: str = "cpu",
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
@@ -95,7 +96,7 @@ def train(
 
         train_on_vectors(
             facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol,
-            changes=changes, force=force, as_json=as_json,
+            changes=changes, on=on, force=force, as_json=as_json,
         )  # fmt: skip
         return 0
     task = require_tokens(table, "training takes associations or distributions over tokens")
@@ -109,8 +110,8 @@ def train(
     keep = KeptSeeds.beside(output)
     try:
         trained = train_best(
-            task, spec, seeds, protocol, workers=workers, engine=engine, device=device, keep=keep, progress=bars(),
-            **changes,
+            task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
+            progress=bars(), **changes,
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(_kept(keep, seeds), 130)

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 def train_on_vectors(
     facts: str, task: VectorTask, output: Path, *, dim: int, heads: int, head_dim: int | None, seeds: int,
-    protocol: str, changes: dict[str, Any], force: bool, as_json: bool,
+    protocol: str, changes: dict[str, Any], on: str, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Train, save the best model, and show it."""
     from rote.experiments.vector_best import train_best_on_vectors
 
     trained = train_best_on_vectors(
-        task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, progress=bars(), **changes
+        task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, on=on, progress=bars(),
+        **changes,
     )  # fmt: skip
     trained.save(output, overwrite=force)
     document = {"folder": str(output), **trained.summary()}

@@ -11,6 +11,8 @@ from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.kept_seeds import KeptSeeds
 from rote.experiments.promise import theorem1_promise
+from rote.experiments.seeds import SeedTrainer, train_seeds
+from rote.experiments.where import HERE
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.attention_only import AttentionOnly
@@ -22,7 +24,7 @@ from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin
 from rote.training.protocol import Protocol
 from rote.training.result import Trained
-from rote.training.train import protocol_of, scores_scaled, train
+from rote.training.train import protocol_of, scores_scaled
 from rote.training.trials import EngineName
 
 
@@ -108,6 +110,7 @@ def train_best(
     workers: int | None = None,
     engine: EngineName = "auto",
     device: str = "cpu",
+    on: str = HERE,
     keep: str | Path | None = None,
     progress: Progress = SILENT,
     **changes: Any,
@@ -115,8 +118,8 @@ def train_best(
     """Train as `rote.train` does, choose the model that recalls most (of equals the one with the smaller loss, then the
     smaller seed), run it on every fact and certify what it recalls.
 
-    With `keep`, a folder, each seed is written there as it ends and taken up from there when the call is made again;
-    saving the best model removes it.
+    `on` says where: `here`, `ray`, or the address of a Ray cluster. With `keep`, a folder, each seed is written there
+    as it ends and taken up from there when the call is made again; saving the best model removes it.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -133,11 +136,9 @@ def train_best(
     missing = [seed for seed in range(seeds) if seed not in ended]
     began = time.perf_counter()
     if missing:
-        trained = train(
-            task, spec, missing, protocol, workers=workers, engine=engine, device=device,
-            on_end=None if kept is None else kept.write, progress=progress,
-        )  # fmt: skip
-        ended |= {model.seed: model for model in trained}
+        trainer = SeedTrainer(task, spec, protocol, engine, device)
+        on_end = None if kept is None else kept.write
+        ended |= train_seeds(trainer, missing, on=on, workers=workers, on_end=on_end, progress=progress)
     models = [ended[seed] for seed in range(seeds)]
     seconds = time.perf_counter() - began
     order = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]

@@ -11,6 +11,7 @@ from rote.errors import InputError
 from rote.experiments.built_capacity import built_capacity
 from rote.experiments.capacity_search import Capacity
 from rote.experiments.trained_capacity import trained_capacity
+from rote.experiments.where import HERE
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tables import Tabular, frame_of, html_rows
@@ -69,6 +70,7 @@ def capacity(
     task: Facts | None = None,
     tolerance: float = 0.02,
     seed: int = 0,
+    on: str = HERE,
     progress: Progress = SILENT,
     **options: Any,
 ) -> Capacities:
@@ -76,7 +78,8 @@ def capacity(
 
     The facts are the first of a random look-up table, or of `task` in a random order; the search ends when what was
     recalled and what was refused differ by at most a share `tolerance`. `options` are those of `built_capacity` or
-    `trained_capacity` (`dtype`, a method's own; `seeds`, `steps`, ...).
+    `trained_capacity` (`dtype`, a method's own; `seeds`, `steps`, ...). `on` says where the seeds of a try are trained
+    (`here`, `ray` or the address of a Ray cluster); tries follow one another.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -88,11 +91,16 @@ def capacity(
         task = require_associations(facts(task), "capacity counts associations; give a table without weights")
     if by not in ("building", "training"):
         raise InputError(f"`by={by}`: is not one of building, training")
+    if by == "building" and on != HERE:
+        raise InputError(
+            f"`on={on}`: a search by building tries one size after another, so nothing can be spread over machines; "
+            "leave it out, or search `by=training`, whose seeds are trained at once"
+        )
     if not 0 <= tolerance < 1:
         raise InputError(f"`tolerance={tolerance}`: must be at least 0 and less than 1")
     search: dict[str, Any] = {"task": task, "tolerance": tolerance, "seed": seed, "progress": progress, **options}
     if by == "training":
-        rows = (trained_capacity(spec, **search),)
+        rows = (trained_capacity(spec, on=on, **search),)
     else:
         rows = tuple(built_capacity(spec, method, **search) for method in methods)
     return Capacities(spec, rows, tuple(bound for bound in bounds(spec) if bound.applies), seed)

@@ -27,9 +27,11 @@ import numpy as np
 from rote.arguments import typed
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
+from rote.experiments.ledger import FailedTrial
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial
+from rote.experiments.where import HERE
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
@@ -118,6 +120,8 @@ class Densest(Tabular):
     trained: int
     """Models trained now; others were in the ledger."""
     folder: Path | None = None
+    failed: tuple[FailedTrial, ...] = ()
+    """Models whose training failed now, with the reasons; a shape of which none ended is left out."""
 
     @property
     def best(self) -> ShapeResult | None:
@@ -150,6 +154,7 @@ class Densest(Tabular):
             "square": None if self.square is None else self.square.summary(self.by),
             "rounds": [[shape.summary(self.by) for shape in shapes] for shapes in self.rounds],
             "trained_now": self.trained,
+            "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
         }
 
 
@@ -168,6 +173,7 @@ def densest(
     folder: str | Path | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Densest:
@@ -184,7 +190,7 @@ def densest(
     """
     _check(by, rounds, seeds, keep)
     shapes = candidates(parameters, vocabs=vocabs, dims=dims, head_dims=head_dims, context=context)
-    tables, ranked, trained = RandomTables(), [], 0
+    tables, ranked, trained, failed = RandomTables(), [], 0, ()
     for steps in rounds:
         repeats = seeds if steps == rounds[-1] else 1
         planned = {
@@ -193,15 +199,18 @@ def densest(
         }
         trials = [trial for of_shape in planned.values() for trial in of_shape]
         plan = RunPlan(IDENTITY, trials, tables, bits_record, engine=engine)
-        ended = run(plan, folder, workers=workers, progress=progress)
+        ended = run(plan, folder, workers=workers, on=on, progress=progress)
         trained += ended.trained
+        failed += ended.failed
         results = [
-            _shape_result(shape, steps, [ended.rows[trial.key].result for trial in planned[shape]]) for shape in shapes
+            _shape_result(shape, steps, recorded)
+            for shape in shapes
+            if (recorded := [ended.rows[trial.key].result for trial in planned[shape] if trial.key in ended.rows])
         ]
         results.sort(key=lambda shape: (-shape.score(by), shape.spec.parameters(), shape.spec.dim, shape.spec.head_dim))
         ranked.append(tuple(results))
         shapes = [shape.spec for shape in _going_on(results, keep)]
-    return Densest(parameters, by, tuple(ranked), trained, None if folder is None else Path(folder))
+    return Densest(parameters, by, tuple(ranked), trained, None if folder is None else Path(folder), failed)
 
 
 def protocol_of(spec: AttentionOnly, steps: int, by: Criterion, **changes: Any) -> Protocol:

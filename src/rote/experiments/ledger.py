@@ -2,15 +2,16 @@
 
 A run is a folder with `ledger.sqlite`. A killed run has lost only the trials that had not ended; opening the ledger
 again says which are done. A ledger belongs to one plan of trials (its `identity`): results of different protocols are
-never mixed.
+never mixed. A trial that failed is kept apart with its reason, and is tried again when the run is resumed.
+
+Order is by name, or by when a row was written; the time of day is for readers alone.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,21 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rote.errors import InputError
+from rote.experiments import ledger_schema
+from rote.experiments.ledger_file import claim, for_reading, refusal
+from rote.experiments.ledger_lock import alone
 
-FORMAT = 1
 FILE = "ledger.sqlite"
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS run (format INTEGER NOT NULL, identity TEXT NOT NULL, about TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS trials (
-    cell TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    result TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    ended TEXT NOT NULL,
-    PRIMARY KEY (cell, seed)
-) WITHOUT ROWID;
-"""
 
 
 class TrialKey(NamedTuple):
@@ -43,7 +34,7 @@ class TrialKey(NamedTuple):
 
     @classmethod
     def of(cls, cell: dict[str, Any], seed: int) -> TrialKey:
-        return cls(_canonical(cell), seed)
+        return cls(canonical(cell), seed)
 
 
 @dataclass(frozen=True)
@@ -62,11 +53,35 @@ class TrialRow:
         return TrialKey.of(self.cell, self.seed)
 
 
+@dataclass(frozen=True)
+class FailedTrial:
+    """A trial that did not end, and why."""
+
+    key: TrialKey
+    reason: str
+    ended: str
+
+
+@dataclass(frozen=True)
+class LedgerOverview:
+    """What a ledger says without reading its results."""
+
+    identity: dict[str, Any]
+    about: dict[str, Any]
+    trials: int
+    failed: int
+    seconds: float
+    """Processor time of its trials."""
+    last_ended: str | None
+    """Of the trial that was recorded last, by the clock of its machine."""
+
+
 class Ledger:
     """Open with `Ledger.open`, as a context manager: one process at a time writes to a run."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+        self._cells = self._numbers()
 
     @classmethod
     @contextmanager
@@ -78,92 +93,169 @@ class Ledger:
         """
         if folder is None:
             with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-                connection.executescript(SCHEMA)
-                yield cls(connection)
+                ledger_schema.create(connection)
+                yield cls(connection, Path(FILE))
             return
         folder = Path(folder)
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is a file; give a folder for the run")
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder), closing(sqlite3.connect(folder / FILE, isolation_level=None)) as connection:
+        path = folder / FILE
+        with alone(folder), closing(sqlite3.connect(path, isolation_level=None)) as connection:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
-                connection.executescript(SCHEMA)
-                _claim(connection, folder, identity, about)
-                yield cls(connection)
+                claim(connection, path, canonical(identity), json.dumps(about))
+                yield cls(connection, path)
             except sqlite3.DatabaseError as error:
-                raise InputError(f"{folder / FILE}: cannot be used as a ledger ({error})") from None
+                raise refusal(path, error) from None
+
+    @classmethod
+    @contextmanager
+    def reading(cls, folder: str | Path, whole: bool = True) -> Iterator[Ledger]:
+        """A run's ledger, to be read alone; a run that is being written can be read.
+
+        Its file is checked as a `whole` first, which takes a second for a million trials; the trials that are read are
+        checked in any case.
+        """
+        path = Path(folder) / FILE
+        if not path.is_file():
+            raise InputError(f"{folder}: not a run, {FILE} missing; `rote reproduce FIGURE -o RUN` makes one")
+        try:
+            with closing(for_reading(path, whole)) as connection:
+                # What is read in several statements is of one moment.
+                connection.execute("BEGIN")
+                yield cls(connection, path)
+        except sqlite3.DatabaseError as error:
+            raise refusal(path, error) from None
 
     @classmethod
     def read(cls, folder: str | Path) -> tuple[dict[str, Any], list[TrialRow]]:
-        """What a run says of itself, and its trials; a run that is being written can be read."""
-        path = Path(folder) / "ledger.sqlite"
-        if not path.is_file():
-            raise InputError(f"{folder}: not a run, ledger.sqlite missing; `rote reproduce FIGURE -o RUN` makes one")
-        connection = sqlite3.connect(path, isolation_level=None)
-        try:
-            row = connection.execute("SELECT identity, about FROM run").fetchone()
-            if row is None:
-                raise InputError(f"{path}: says nothing of itself; start the run again in another folder")
-            return {"identity": json.loads(row[0]), "about": json.loads(row[1])}, _rows(connection)
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{path}: cannot be read as a ledger ({error})") from None
-        finally:
-            connection.close()
+        """What a run says of itself, and its trials."""
+        with cls.reading(folder) as ledger:
+            identity, about = ledger.said()
+            return {"identity": identity, "about": about}, ledger.rows()
+
+    def said(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The run's identity, and what else it says of itself."""
+        identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
+        return json.loads(identity), json.loads(about)
+
+    def overview(self) -> LedgerOverview:
+        trials, seconds, last = self._connection.execute(
+            "SELECT count(*), total(seconds), max(id) FROM trials"
+        ).fetchone()
+        ended = self._connection.execute("SELECT ended FROM trials WHERE id = ?", (last,)).fetchone()
+        failed = self._connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+        return LedgerOverview(*self.said(), trials, failed, seconds, None if ended is None else ended[0])
 
     def done(self) -> set[TrialKey]:
         """Trials that have ended."""
-        return {TrialKey(cell, seed) for cell, seed in self._connection.execute("SELECT cell, seed FROM trials")}
+        return {TrialKey(cell, seed) for cell, seeds in self.seeds().items() for seed in seeds}
+
+    def seeds(self) -> dict[str, set[int]]:
+        """By the text of its cell, the seeds of every trial that ended; quick where there are a million."""
+        texts = {number: cell for cell, number in self._cells.items()}
+        named = self._connection.execute("SELECT cell, group_concat(seed) FROM trials GROUP BY cell")
+        return {texts[cell]: set(map(int, seeds.split(","))) for cell, seeds in named}
 
     def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> TrialRow:
         """Commit a trial that ended and give its row, as it will be read. A trial is recorded once."""
-        ended = datetime.now(UTC).isoformat(timespec="seconds")
-        values = (_canonical(cell), seed, json.dumps(result), seconds, ended)
-        self._connection.execute("INSERT INTO trials VALUES (?, ?, ?, ?, ?)", values)
-        return _row(*values)
+        name, text, ended = canonical(cell), json.dumps(result), _now()
+        with self._transaction():
+            self._insert(name, seed, text, seconds, ended)
+            self._connection.execute("DELETE FROM failures WHERE cell = ? AND seed = ?", (self._number(name), seed))
+        return _row(name, seed, text, seconds, ended)
 
-    def rows(self) -> list[TrialRow]:
-        """Every trial, ordered by cell and seed, whatever order they ended in."""
-        return _rows(self._connection)
+    def record_failure(self, key: TrialKey, reason: str) -> FailedTrial:
+        """Commit why a trial did not end; of one that fails again the last reason is kept."""
+        failure = FailedTrial(key, reason, _now())
+        with self._transaction():
+            self._insert_failure(failure)
+        return failure
+
+    def copy(self, rows: Iterable[TrialRow], failures: Iterable[FailedTrial]) -> None:
+        """Take over trials of other ledgers as they stand, all in one transaction."""
+        with self._transaction():
+            for row in rows:
+                self._insert(canonical(row.cell), row.seed, json.dumps(row.result), row.seconds, row.ended)
+            for failure in failures:
+                self._insert_failure(failure)
+
+    def failures(self) -> list[FailedTrial]:
+        """Trials that failed and have not ended since, ordered by cell and seed."""
+        columns = self._connection.execute(
+            "SELECT cells.cell, seed, reason, ended FROM failures JOIN cells ON cells.id = failures.cell ORDER BY 1, 2"
+        )
+        return [FailedTrial(TrialKey(cell, seed), reason, ended) for cell, seed, reason, ended in columns]
+
+    def cells(self) -> list[tuple[dict[str, Any], int]]:
+        """Every cell with the number of its trials that ended, ordered by name."""
+        columns = self._connection.execute(
+            "SELECT cells.cell, count(trials.seed) FROM cells LEFT JOIN trials ON trials.cell = cells.id "
+            "GROUP BY cells.id ORDER BY cells.cell"
+        )
+        return [(json.loads(cell), trials) for cell, trials in columns]
+
+    def rows(self, cells: Sequence[dict[str, Any]] | None = None, most: int = -1) -> list[TrialRow]:
+        """Trials ordered by cell and seed, whatever order they ended in: all, or those of some cells, or the first."""
+        chosen = "" if cells is None else "WHERE trials.cell IN (SELECT value FROM json_each(?)) "
+        numbers = [] if cells is None else [json.dumps([self._cells[canonical(cell)] for cell in cells])]
+        columns = self._connection.execute(
+            "SELECT cells.cell, seed, result, seconds, ended, checksum FROM cells "
+            "JOIN trials ON trials.cell = cells.id "
+            f"JOIN results ON results.trial = trials.id {chosen}ORDER BY cells.cell, seed LIMIT ?",
+            (*numbers, most),
+        )
+        rows = []
+        for cell, seed, result, seconds, ended, checksum in columns:
+            if ledger_schema.checksum(cell, seed, result, seconds) != checksum:
+                raise ledger_schema.damaged(self._path, f"the trial of seed {seed} of {cell} is not what was written")
+            rows.append(_row(cell, seed, result, seconds, ended))
+        return rows
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._cells = self._numbers()
+            raise
+
+    def _insert(self, cell: str, seed: int, result: str, seconds: float, ended: str) -> None:
+        values = (self._number(cell), seed, seconds, ended, ledger_schema.checksum(cell, seed, result, seconds))
+        written = self._connection.execute(
+            "INSERT INTO trials (cell, seed, seconds, ended, checksum) VALUES (?, ?, ?, ?, ?)", values
+        )
+        self._connection.execute("INSERT INTO results VALUES (?, ?)", (written.lastrowid, result))
+
+    def _insert_failure(self, failure: FailedTrial) -> None:
+        values = (self._number(failure.key.cell), failure.key.seed, failure.reason, failure.ended)
+        self._connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", values)
+
+    def _numbers(self) -> dict[str, int]:
+        return dict(self._connection.execute("SELECT cell, id FROM cells"))
+
+    def _number(self, cell: str) -> int:
+        """The cell's number, given when its first trial is recorded."""
+        if cell not in self._cells:
+            written = self._connection.execute("INSERT INTO cells (cell) VALUES (?)", (cell,))
+            self._cells[cell] = written.lastrowid or 0
+        return self._cells[cell]
 
 
-def _rows(connection: sqlite3.Connection) -> list[TrialRow]:
-    columns = connection.execute("SELECT cell, seed, result, seconds, ended FROM trials ORDER BY cell, seed")
-    return [_row(*values) for values in columns]
+def canonical(content: dict[str, Any]) -> str:
+    """JSON that is the same text for the same content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
 def _row(cell: str, seed: int, result: str, seconds: float, ended: str) -> TrialRow:
     return TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
 
 
-def _claim(connection: sqlite3.Connection, folder: Path, identity: dict[str, Any], about: dict[str, Any]) -> None:
-    wanted = _canonical(identity)
-    row = connection.execute("SELECT format, identity FROM run").fetchone()
-    if row is None:
-        connection.execute("INSERT INTO run VALUES (?, ?, ?)", (FORMAT, wanted, json.dumps(about)))
-        return
-    if row[0] != FORMAT:
-        raise InputError(f"{folder}: its ledger has format {row[0]}, this version writes {FORMAT}; use another folder")
-    if row[1] != wanted:
-        kept = json.loads(row[1])
-        names = sorted({*kept, *identity})
-        differing = [name for name in names if kept.get(name) != identity.get(name)]
-        shown = "; ".join(f"{name} {kept.get(name)!r}, now {identity.get(name)!r}" for name in differing[:3])
-        raise InputError(f"{folder}: holds another run ({shown}); give another folder, or the same settings to resume")
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                f"{folder}: another process is writing to this run; wait for it or use another folder"
-            ) from None
-        yield
-
-
-def _canonical(content: dict[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

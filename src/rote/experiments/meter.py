@@ -9,25 +9,25 @@ what still more steps would add.
 from __future__ import annotations
 
 import math
-import os
 import platform
 from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
 from rote import __version__
 from rote.arguments import typed
-from rote.errors import InputError
+from rote.errors import CheckFailed, InputError
 from rote.experiments.ledger import Ledger
+from rote.experiments.meter_points import PointTrainer, PointTrial
+from rote.experiments.where import HERE, Where, where
 from rote.lm.language_model import ParameterCount, count_parameters
-from rote.lm.meter.point import Point, measure_point
+from rote.lm.meter.point import Point
 from rote.lm.meter.strings import StringShape
 from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
 from rote.progress import SILENT, Progress
+from rote.training.failure import Failed
 
 MeterProtocol = Literal["strings", "facts"]
 FORMAT = 1
@@ -42,19 +42,6 @@ LOADS: dict[MeterProtocol, tuple[float, ...]] = {
 """Bits offered per parameter."""
 CONVERGED = 0.02
 """Training is called converged when twice the steps add less than this share."""
-
-
-@dataclass(frozen=True)
-class PointKey:
-    """What names a point, besides the run's identity and the seed."""
-
-    strings: int
-    steps: int
-    rate: float
-
-    @property
-    def cell(self) -> dict[str, Any]:
-        return {"strings": self.strings, "steps": self.steps, "rate": self.rate}
 
 
 @dataclass(frozen=True)
@@ -192,12 +179,14 @@ def meter(
     rate: float | None = None,
     folder: str | Path | None = None,
     workers: int | None = None,
+    on: str = HERE,
     progress: Progress = SILENT,
 ) -> Reading:
     """How many bits per parameter `model` (see `rote.lm.meter.subjects`) can be made to hold.
 
     `loads` are bits offered per parameter. The peak rate is searched for on short runs unless `rate` is given. With a
-    folder every point is kept in its ledger when it ends, so that a run that was cut short goes on.
+    folder every point is kept in its ledger when it ends, so that a run that was cut short goes on. `on` says where
+    points are trained: `here`, `ray`, or the address of a Ray cluster.
 
     >>> import rote
     >>> reading = rote.meter("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
@@ -216,15 +205,16 @@ def meter(
     about = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
     with Ledger.open(folder, identity, about) as ledger:
-        bench = _Bench(model, sizes or Sizes(), made, shape, ledger, workers, progress)
+        trainer = PointTrainer(model, sizes or Sizes(), shape)
+        bench = _Bench(trainer, made, ledger, where(on, workers), progress)
         peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
-        keys = [(PointKey(number, steps, peak), seed) for number in numbers for seed in range(seeds)]
+        keys = [PointTrial(number, steps, peak, seed) for number in numbers for seed in range(seeds)]
         points = bench.points("held against offered bits", keys)
         first = Reading(made.name, protocol, shape, counted, tuple(points), (), peak, bench.trained)
         shorter: list[Point] = []
         if first.best is not None:
-            fewer = [PointKey(first.best, max(1, steps // part), peak) for part in (2, 4)]
-            shorter = bench.points("fewer steps", [(point, 0) for point in fewer])
+            fewer = [PointTrial(first.best, max(1, steps // part), peak, 0) for part in (2, 4)]
+            shorter = bench.points("fewer steps", fewer)
     return Reading(made.name, protocol, shape, counted, tuple(points), tuple(shorter), peak, bench.trained)
 
 
@@ -249,7 +239,7 @@ def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
     short = max(8, round(SEARCH_STEPS * steps))
 
     def held(places: Iterable[int]) -> dict[int, float]:
-        keys = [(PointKey(strings, short, RATES[place]), 0) for place in places]
+        keys = [PointTrial(strings, short, RATES[place], 0) for place in places]
         points = bench.points("searching the rate", keys)
         return {RATES.index(point.rate): point.held for point in points}
 
@@ -267,58 +257,31 @@ def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
 
 
 class _Bench:
-    """Trains points side by side, each in a process with one thread, and keeps them in the ledger."""
+    """Has points trained, and keeps them in the ledger."""
 
-    def __init__(
-        self,
-        model: str,
-        sizes: Sizes,
-        made: Subject,
-        shape: StringShape,
-        ledger: Ledger,
-        workers: int | None,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, trainer: PointTrainer, made: Subject, ledger: Ledger, where: Where, progress: Progress) -> None:
         self.subject, self.trained = made, 0
-        self._model, self._sizes, self._shape = model, sizes, shape
-        self._ledger, self._progress = ledger, progress
-        self._workers = workers or os.cpu_count() or 1
-        self._known = {(PointKey(**row.cell), row.seed): Point(**row.result) for row in ledger.rows()}
+        self._trainer, self._where, self._ledger, self._progress = trainer, where, ledger, progress
+        self._known = {PointTrial(**row.cell, seed=row.seed): Point(**row.result) for row in ledger.rows()}
 
-    def points(self, what: str, keys: Sequence[tuple[PointKey, int]]) -> list[Point]:
-        missing = [key for key in dict.fromkeys(keys) if key not in self._known]
-        with self._progress.stage(what, len(keys)) as stage:
-            stage.advance(len(keys) - len(missing))
-            for key, point in self._train(missing):
-                self._known[key] = point
-                self._ledger.record(key[0].cell, key[1], point.summary(), point.seconds)
-                self.trained += 1
+    def points(self, what: str, trials: Sequence[PointTrial]) -> list[Point]:
+        """The points of these trials, without those that failed."""
+        failed: dict[PointTrial, Failed] = {}
+
+        def missing() -> list[PointTrial]:
+            return [trial for trial in dict.fromkeys(trials) if trial not in self._known and trial not in failed]
+
+        with self._progress.stage(what, len(trials)) as stage:
+            stage.advance(len(trials) - len(missing()))
+            for trial, point, seconds in self._where.run(self._trainer, missing, False, SILENT):
                 stage.advance()
-        return [self._known[key] for key in keys]
-
-    def _train(self, keys: list[tuple[PointKey, int]]) -> Iterable[tuple[tuple[PointKey, int], Point]]:
-        if self._workers == 1 or len(keys) < 2:
-            for key, seed in keys:
-                yield (key, seed), measure_point(self.subject, self._shape, key.strings, key.steps, key.rate, seed)
-            return
-        # Processes are started afresh: a fork of one that has used torch's threads may hang.
-        with ProcessPoolExecutor(min(self._workers, len(keys)), mp_context=get_context("spawn")) as pool:
-            order = sorted(keys, key=lambda key: -key[0].strings * key[0].steps)
-            running = {
-                pool.submit(_point, self._model, self._sizes, self._shape, key, seed): (key, seed)
-                for key, seed in order
-            }
-            try:
-                while running:
-                    for done in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield running.pop(done), done.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
-
-
-def _point(model: str, sizes: Sizes, shape: StringShape, key: PointKey, seed: int) -> Point:
-    """A point in a process of its own."""
-    import torch
-
-    torch.set_num_threads(1)
-    return measure_point(subject(model, sizes, shape), shape, key.strings, key.steps, key.rate, seed)
+                if isinstance(point, Failed):
+                    failed[trial] = point
+                    self._ledger.record_failure(trial.key, point.reason)
+                    continue
+                self._known[trial] = point
+                self._ledger.record(trial.cell, trial.seed, point.summary(), seconds)
+                self.trained += 1
+        if failed and not any(trial in self._known for trial in trials):
+            raise CheckFailed(f"none of {len(failed)} points ended; {next(iter(failed.values())).reason}")
+        return [self._known[trial] for trial in trials if trial in self._known]

@@ -14,9 +14,11 @@ from typing import Any
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.files import write_curves
 from rote.experiments.findings import FigureFindings, findings_of
-from rote.experiments.ledger import Ledger
+from rote.experiments.ledger import FailedTrial, Ledger
+from rote.experiments.part import Part
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
-from rote.experiments.runner import run
+from rote.experiments.runner import RunRows, run
+from rote.experiments.where import HERE
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.training.result import Trained
@@ -41,6 +43,8 @@ class Reproduction:
     processor_seconds: float
     """Processor time of all its trials, whenever they ran."""
     engines: list[str]
+    failed: tuple[FailedTrial, ...] = ()
+    """Trials that failed now, with the reasons; the same call tries them again."""
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document: cells, fits, claims with their verdicts, and the run's numbers."""
@@ -48,6 +52,7 @@ class Reproduction:
             **self.findings.summary(),
             "run": str(self.folder),
             "trained_now": self.trained,
+            "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
             "processor_seconds": self.processor_seconds,
             "seconds": self.seconds,
             "engines": self.engines,
@@ -61,19 +66,19 @@ def reproduce(
     *,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
     progress: Progress = SILENT,
 ) -> Reproduction:
     """Train what the ledger in `folder` does not hold yet, then arrange and judge all of it.
 
     `plan` is a `FigurePlan`, or a figure's id for the plan with its defaults; the folder is `runs/FIGURE-PROTOCOL`
-    when absent.
+    when absent. `on` says where (`rote.experiments.where`).
     """
     if isinstance(plan, str):
         plan = FigurePlan.of(plan)
     folder = plan.default_folder if folder is None else Path(folder)
     began = time.perf_counter()
-    trials = RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
-    ended = run(trials, folder, workers=workers, progress=progress)
+    ended = run(_trials(plan, engine), folder, workers=workers, on=on, progress=progress)
     # Figures of one experiment share a run: the curves are those of all its trials.
     write_curves(folder / "curves.parquet", Ledger.read(folder)[1])
     return Reproduction(
@@ -84,7 +89,26 @@ def reproduce(
         seconds=time.perf_counter() - began,
         processor_seconds=sum(row.seconds for row in ended.rows.values()),
         engines=sorted({row.result["engine"] for row in ended.rows.values()}),
+        failed=ended.failed,
     )
+
+
+def reproduce_part(
+    plan: FigurePlan,
+    part: str,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    on: str = HERE,
+    progress: Progress = SILENT,
+) -> RunRows:
+    """Train one part of a figure's trials (`1/2`); `rote.experiments.runs` merges the ledgers of all parts."""
+    return run(_trials(plan, engine), folder, workers=workers, on=on, part=Part.read(part), progress=progress)
+
+
+def _trials(plan: FigurePlan, engine: EngineName) -> RunPlan[AssociationTask]:
+    return RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
 
 
 def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
-from rote.experiments.runner import Ask, Rows
+from rote.experiments.ledger import TrialKey
+from rote.experiments.runner import Rows
 from rote.experiments.trial import PlannedTrial
+from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.generators import random_associations
+from rote.training.failure import Failed
 from rote.training.result import Trained
-from rote.training.trials import EngineName, Trial, run_trials
+from rote.training.trials import EngineName, Trial, attempt_trials
 
 TaskT = TypeVar("TaskT", AssociationTask, DistributionTask)
 
@@ -38,17 +42,36 @@ class RunPlan(Generic[TaskT]):
     """Weights that training starts from; nothing where they are drawn."""
     engine: EngineName = "auto"
 
+    adaptive = False
+
     @property
     def about(self) -> dict[str, Any]:
-        return {"trials": len({trial.key for trial in self.trials})}
+        return {"trials": len(self._by_key)}
+
+    @property
+    def trainer(self) -> RunPlan[TaskT]:
+        return replace(self, trials=())
+
+    @cached_property
+    def _by_key(self) -> dict[TrialKey, PlannedTrial]:
+        """Trials by name; those of equal content once."""
+        # A plan names its trials by few specifications and protocols, each one object: their text is written once.
+        texts: dict[tuple[int, int, str | None], str] = {}
+        named: dict[TrialKey, PlannedTrial] = {}
+        for trial in self.trials:
+            content = (id(trial.spec), id(trial.protocol), trial.start)
+            if content not in texts:
+                texts[content] = trial.key.cell
+            named[TrialKey(texts[content], trial.seed)] = trial
+        return named
 
     def wanted(self, rows: Rows) -> list[PlannedTrial]:
-        """Trials that have not ended; those of equal content once."""
-        return list({trial.key: trial for trial in self.trials if trial.key not in rows}.values())
+        """Trials that have not ended."""
+        return [trial for key, trial in self._by_key.items() if key not in rows]
 
     def train(
         self, ask: Ask[PlannedTrial], workers: int | None, progress: Progress
-    ) -> Iterator[tuple[PlannedTrial, dict[str, Any], float]]:
+    ) -> Iterator[Outcome[PlannedTrial, dict[str, Any]]]:
         """All of them at once: the engine orders and stacks them."""
         planned = {trial.key: trial for trial in ask()}
         tasks = {key: self.task_of(trial) for key, trial in planned.items()}
@@ -57,11 +80,14 @@ class RunPlan(Generic[TaskT]):
             for key, task in tasks.items()
             for trial in (planned[key],)
         ]
-        for trial, trained in run_trials(trials, workers=workers, engine=self.engine, progress=progress):
-            yield planned[trial.key], self.recorded(trained, tasks[trial.key]), trained.seconds
+        for trial, trained in attempt_trials(trials, workers=workers, engine=self.engine, progress=progress):
+            if isinstance(trained, Failed):
+                yield planned[trial.key], trained, 0.0
+            else:
+                yield planned[trial.key], self.recorded(trained, tasks[trial.key]), trained.seconds
 
     def own(self, rows: Rows) -> Rows:
-        return {trial.key: rows[trial.key] for trial in self.trials}
+        return {key: rows[key] for key in self._by_key if key in rows}
 
 
 class RandomTables:

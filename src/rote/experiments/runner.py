@@ -2,47 +2,33 @@
 
 Figures, sweeps, the searches for capacity and for the densest shape, and the benchmarks are plans; what they do with
 the rows is their own. A run that was killed has lost only the trials that had not ended, and the same plan with the
-same folder goes on from there.
+same folder goes on from there. A trial that fails is recorded with its reason and the others go on; it is tried again
+when the run is resumed.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol
 
 from rote import __version__
-from rote.experiments.ledger import Ledger, TrialKey, TrialRow
+from rote.errors import CheckFailed
+from rote.experiments.ledger import FailedTrial, Ledger, TrialKey, TrialRow
+from rote.experiments.ledger_rows import LedgerRows
+from rote.experiments.part import Part
+from rote.experiments.where import HERE, Trainer, TrialT, where
 from rote.progress import SILENT, Progress
+from rote.training.failure import Failed
 
 Rows = Mapping[TrialKey, TrialRow]
 """Trials that ended, by name."""
 
 
-@runtime_checkable
-class NamedTrial(Protocol):
-    """A trial of any kind: named by its cell and its seed."""
-
-    @property
-    def cell(self) -> dict[str, Any]: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @property
-    def key(self) -> TrialKey: ...
-
-
-TrialT = TypeVar("TrialT", bound=NamedTrial)
-
-Ask = Callable[[], Sequence[TrialT]]
-"""Gives the trials that are wanted, most urgent first; those that are running may be among them."""
-
-
-class Plan(Protocol[TrialT]):
-    """What a run consists of."""
+class Plan(Trainer[TrialT, dict[str, Any]], Protocol[TrialT]):
+    """What a run consists of. It trains as well: what the ledger keeps of a trial is its result, as JSON."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -54,21 +40,22 @@ class Plan(Protocol[TrialT]):
         """What else a new ledger says of the run, for readers."""
         ...
 
+    @property
+    def adaptive(self) -> bool:
+        """Whether what is wanted depends on what ended, as in a search; else it is a list."""
+        ...
+
+    @property
+    def trainer(self) -> Trainer[TrialT, dict[str, Any]]:
+        """What trains the plan's trials on another machine."""
+        ...
+
     def wanted(self, rows: Rows) -> Sequence[TrialT]:
         """Trials that are to run, given those that ended: all that are missing, or the next ones of a search."""
         ...
 
-    def train(
-        self, ask: Ask[TrialT], workers: int | None, progress: Progress
-    ) -> Iterator[tuple[TrialT, dict[str, Any], float]]:
-        """Each trial with what the ledger keeps of it (JSON) and its processor seconds, as soon as it ends.
-
-        Every trial that was given back has been recorded when `ask` is called next.
-        """
-        ...
-
     def own(self, rows: Rows) -> Rows:
-        """The plan's trials, in the plan's order; others that the folder holds are left aside."""
+        """The plan's trials that ended, in the plan's order; others that the folder holds are left aside."""
         ...
 
 
@@ -79,6 +66,8 @@ class RunRows:
     rows: Rows
     trained: int
     """Trials that ran now; the others were in the ledger."""
+    failed: tuple[FailedTrial, ...] = ()
+    """Trials that failed now, with their reasons."""
 
 
 def run(
@@ -86,13 +75,34 @@ def run(
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
+    on: str = HERE,
+    part: Part | None = None,
     progress: Progress = SILENT,
 ) -> RunRows:
-    """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept."""
+    """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept.
+
+    `on` says where (`rote.experiments.where`); of `part` of the plan nothing else is trained.
+    """
+    place = where(on, workers)
     versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
     with Ledger.open(folder, plan.identity, {**versions, **plan.about}) as ledger:
-        rows = {row.key: row for row in ledger.rows()}
-        before = len(rows)
-        for trial, result, seconds in plan.train(lambda: plan.wanted(rows), workers, progress):
-            rows[trial.key] = ledger.record(trial.cell, trial.seed, result, seconds)
-    return RunRows(plan.own(rows), len(rows) - before)
+        rows = LedgerRows(ledger)
+        before, failed = len(rows), {}
+        chosen = None if part is None else part.of(plan)
+
+        def ask() -> Sequence[TrialT]:
+            wanted = plan.wanted(rows)
+            if not failed and chosen is None:
+                return wanted
+            return [trial for trial in wanted if trial.key not in failed and (chosen is None or trial.key in chosen)]
+
+        for trial, result, seconds in place.run(plan.trainer, ask, plan.adaptive, progress):
+            if isinstance(result, Failed):
+                failed[trial.key] = ledger.record_failure(trial.key, result.reason)
+            else:
+                rows.add(ledger.record(trial.cell, trial.seed, result, seconds), trial.key)
+        own, trained = dict(plan.own(rows)), len(rows) - before
+    if failed and not own:
+        first = next(iter(failed.values()))
+        raise CheckFailed(f"none of {len(failed)} trials ended; {first.reason}")
+    return RunRows(own, trained, tuple(failed.values()))

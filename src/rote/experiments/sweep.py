@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
 from rote.experiments.grid import Grid
-from rote.experiments.ledger import TrialRow
+from rote.experiments.ledger import FailedTrial, TrialRow
+from rote.experiments.part import Part
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.sweeps import SweepLaw, sweep_laws
 from rote.experiments.trial import PlannedTrial
+from rote.experiments.where import HERE
 from rote.progress import SILENT, Progress
 from rote.tables import Tabular, frame_of
 from rote.tasks import AssociationTask
@@ -46,6 +48,8 @@ class SweepRun(Tabular):
     trained: int
     """Models trained now; the others were in the ledger."""
     folder: Path | None
+    failed: tuple[FailedTrial, ...] = ()
+    """Models whose training failed now, with the reasons."""
 
     @cached_property
     def laws(self) -> list[SweepLaw]:
@@ -80,6 +84,7 @@ class SweepRun(Tabular):
             "grid": self.grid.model_dump(mode="json", exclude_none=True),
             "trials": len(self.rows),
             "trained_now": self.trained,
+            "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
             "diverged": sum(row.result["diverged_at"] is not None for row in self.rows),
             "processor_seconds": sum(row.seconds for row in self.rows),
             "laws": [law.summary() for law in self.laws],
@@ -93,25 +98,31 @@ def run_sweep(
     folder: str | Path | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
+    part: str | None = None,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> SweepRun:
     """Train `seeds` models of every combination of the grid that `folder` does not hold yet.
 
-    `changes` replace fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in `rote.train`.
+    `on` says where (`rote.experiments.where`); of `part`, such as `1/2`, nothing else is trained. `changes` replace
+    fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in `rote.train`.
     """
     grid = Grid.of(grid)
     if seeds < 1:
         raise InputError(f"`seeds={seeds}`: must be at least 1")
     trials = [
-        PlannedTrial(spec, protocol_named(name, spec, spec.vocab**spec.context, **changes), seed)
+        PlannedTrial(spec, protocol, seed)
         for spec in grid.specs()
         for name in grid.protocol
+        for protocol in (protocol_named(name, spec, spec.vocab**spec.context, **changes),)
         for seed in range(seeds)
     ]
     plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded, engine=engine)
-    ended = run(plan, folder, workers=workers, progress=progress)
-    return SweepRun(grid, tuple(ended.rows.values()), ended.trained, None if folder is None else Path(folder))
+    chosen = None if part is None else Part.read(part)
+    ended = run(plan, folder, workers=workers, on=on, part=chosen, progress=progress)
+    where = None if folder is None else Path(folder)
+    return SweepRun(grid, tuple(ended.rows.values()), ended.trained, where, ended.failed)
 
 
 def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:

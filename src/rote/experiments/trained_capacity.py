@@ -10,10 +10,12 @@ from typing import Any
 
 from rote.experiments.capacity_search import Capacity, largest_recalled, table_for
 from rote.experiments.promise import theorem1_promise
+from rote.experiments.seeds import SeedTrainer, train_seeds
+from rote.experiments.where import HERE
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.training.train import train
+from rote.training.train import protocol_of, scores_scaled
 from rote.training.trials import EngineName
 
 STEPS = 4000
@@ -33,22 +35,26 @@ def trained_capacity(
     protocol: str = "best",
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Capacity:
     """The largest T, within `tolerance`, such that the best of `seeds` models recalls the first T facts of the task.
 
     Each try takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` say otherwise (its fields,
-    as in `rote.train`). The same arguments give the same result.
+    as in `rote.train`). `on` says where the models of a try are trained; one try follows another. The same arguments
+    give the same result.
     """
     table = table_for(spec, task, seed)
+    model = scores_scaled(spec)
     settings = {"steps": STEPS, "polish": POLISH, **changes} if protocol != "paper" else changes
 
     def attempt(facts: int) -> str | None:
         part = table.take(slice(0, facts))
-        chosen = range(seed, seed + seeds)
-        models = train(part, spec, chosen, protocol, workers=workers, engine=engine, **settings)
-        recalled = [round(trained.accuracy * facts) for trained in models if trained.accuracy is not None]
+        trainer = SeedTrainer(part, model, protocol_of(protocol, model, part, **settings), engine)
+        models = train_seeds(trainer, range(seed, seed + seeds), on=on, workers=workers, progress=SILENT)
+        accuracies = [trained.accuracy for trained in models.values()]
+        recalled = [round(accuracy * facts) for accuracy in accuracies if accuracy is not None]
         if not recalled:
             return f"training diverged in all of {seeds} seeds"
         most = max(recalled)

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import CheckFailed, InputError
+from rote.experiments.seeds import VectorSeedTrainer, train_seeds
+from rote.experiments.where import HERE
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.query_attention import QueryAttention
 from rote.progress import SILENT, Progress
 from rote.tasks import VectorTask
 from rote.tasks.origin import Origin
-from rote.training.query_attention.protocol import VectorProtocol
+from rote.training.query_attention.protocol import VectorProtocol, vector_protocol
 from rote.training.query_attention.result import VectorTrained
-from rote.training.query_attention.train import train_vectors
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,13 @@ def train_best_on_vectors(
     head_dim: int | None = None,
     seeds: int = 5,
     protocol: str | VectorProtocol = "fast",
+    on: str = HERE,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> BestOnVectors:
     """Train the model of the published experiments once a seed; the best recalls most labels, or has the least error.
 
-    `dim` must be the task's; `head_dim` is `dim` when absent.
+    `dim` must be the task's; `head_dim` is `dim` when absent. `on` says where the seeds are trained.
     """
     wrong = [f"`dim={dim}`: these examples' vectors have {task.dim} dimensions"] if dim != task.dim else []
     wrong += [f"`seeds={seeds}`: asks for no model"] if seeds < 1 else []
@@ -89,11 +91,9 @@ def train_best_on_vectors(
         raise InputError("; ".join(wrong))
     spec = QueryAttention.experiment(task.context, task.outputs, heads, head_dim or dim, dim)
     began = time.perf_counter()
-    models = []
-    with progress.stage(f"training {seeds} models", seeds) as stage:
-        for seed in range(seeds):
-            models.append(train_vectors(task, spec, seed, protocol, **changes))
-            stage.advance()
+    named = vector_protocol(protocol, task, **changes) if isinstance(protocol, str) else protocol.changed(**changes)
+    trained = train_seeds(VectorSeedTrainer(task, spec, named), range(seeds), on=on, progress=progress)
+    models = [trained[seed] for seed in range(seeds)]
     ended = [trained for trained in models if not trained.diverged]
     if not ended:
         steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)

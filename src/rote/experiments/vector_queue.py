@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.runner import Rows
 from rote.experiments.vector_training import trained_record
 from rote.experiments.vector_trial import Results, VectorTrial
+from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
+from rote.training.failure import FAILURES, Failed
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,22 @@ class VectorRun:
     next_trials: Callable[[Results], Sequence[VectorTrial]]
     """Trials to run next, most urgent first, given what ended ones recorded."""
 
+    adaptive = True
+
     @property
     def about(self) -> dict[str, Any]:
         return {}
+
+    @property
+    def trainer(self) -> VectorRun:
+        return replace(self, next_trials=_none)
 
     def wanted(self, rows: Rows) -> Sequence[VectorTrial]:
         return self.next_trials({key: row.result for key, row in rows.items()})
 
     def train(
-        self, ask: Callable[[], Sequence[VectorTrial]], workers: int | None, progress: Progress
-    ) -> Iterator[tuple[VectorTrial, dict[str, Any], float]]:
+        self, ask: Ask[VectorTrial], workers: int | None, progress: Progress
+    ) -> Iterator[Outcome[VectorTrial, dict[str, Any]]]:
         workers = os.cpu_count() or 1 if workers is None else workers
         if workers < 1:
             raise InputError(f"workers: {workers} must be at least 1")
@@ -54,13 +62,24 @@ class VectorRun:
                         return
                     stage.describe(f"training: {ended} trials ended, {len(waiting)} known to be wanted")
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        trial, result = running.pop(future), future.result()
+                        trial, result = running.pop(future), _outcome(future)
                         ended += 1
                         stage.advance()
-                        yield trial, result, result["seconds"]
+                        yield trial, result, 0.0 if isinstance(result, Failed) else result["seconds"]
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def own(self, rows: Rows) -> Rows:
         """Figures share a run, and a search finds its trials itself: every row is given."""
         return rows
+
+
+def _none(results: Results) -> list[VectorTrial]:
+    return []
+
+
+def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | Failed:
+    try:
+        return future.result()
+    except FAILURES as error:
+        return Failed(error)

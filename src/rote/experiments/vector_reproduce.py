@@ -11,6 +11,7 @@ from rote.experiments.runner import run
 from rote.experiments.vector_findings import VectorFindings, vector_findings
 from rote.experiments.vector_plan import VectorPlan
 from rote.experiments.vector_queue import VectorRun
+from rote.experiments.where import HERE
 from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.progress import SILENT, Progress
 
@@ -49,11 +50,16 @@ class VectorReproduction:
 
 
 def reproduce_vectors(
-    plan: VectorPlan, folder: str | Path | None = None, *, workers: int | None = None, progress: Progress = SILENT
+    plan: VectorPlan,
+    folder: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    on: str = HERE,
+    progress: Progress = SILENT,
 ) -> VectorReproduction:
     """Train what the ledger in `folder` does not hold yet, then arrange and judge all of it."""
     where = plan.default_folder if folder is None else Path(folder)
     started = time.perf_counter()
-    ended = run(VectorRun(plan.identity, plan.wanted), where, workers=workers, progress=progress)
+    ended = run(VectorRun(plan.identity, plan.wanted), where, workers=workers, on=on, progress=progress)
     results = {key: row.result for key, row in ended.rows.items()}
     return VectorReproduction(vector_findings(plan, results), where, time.perf_counter() - started)

@@ -12,6 +12,7 @@ from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.files import write_json
 from rote.experiments.reproduce import Reproduction
 from rote.experiments.reproduce import reproduce as run_figure
+from rote.experiments.where import HERE
 from rote.papers.paper import WEIGHTINGS, Weighting
 from rote.progress import SILENT, Progress
 from rote.report.scaling_figure import drawn_scaling, scaling_figure
@@ -54,11 +55,12 @@ def reproduce_figure(
     *,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
     formats: Sequence[str] = ("png", "svg"),
     progress: Progress = SILENT,
 ) -> ReproducedFigure:
     """Reproduce a figure as `rote.experiments.reproduce` does, draw it, and write its summary beside the drawings."""
-    return reported(run_figure(plan, folder, workers=workers, engine=engine, progress=progress), formats)
+    return reported(run_figure(plan, folder, workers=workers, engine=engine, on=on, progress=progress), formats)
 
 
 @typed
@@ -72,12 +74,14 @@ def reproduce(
     variant: Variant | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
     progress: Progress = SILENT,
 ) -> ReproducedFigure:
     """Train a published figure's models, compare with what was published, and judge each of its claims.
 
     `figure` is an id such as `dana2025.fig1a` (see `rote papers`); the folder is `runs/FIGURE-PROTOCOL` when absent,
-    and what it holds is not trained again. `quick` trains fewer cells and repeats.
+    and what it holds is not trained again. `quick` trains fewer cells and repeats. `on` says where: `here`, `ray`, or
+    the address of a Ray cluster.
 
     >>> import rote
     >>> rote.reproduce("dana2025.fig99")
@@ -86,7 +90,7 @@ def reproduce(
     rote.errors.InputError: ...
     """
     plan = FigurePlan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
-    return reproduce_figure(plan, folder, workers=workers, engine=engine, progress=progress)
+    return reproduce_figure(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
 
 
 def reported(reproduction: Reproduction, formats: Sequence[str] = ("png", "svg")) -> ReproducedFigure:

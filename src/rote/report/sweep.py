@@ -11,6 +11,7 @@ from rote.arguments import typed
 from rote.experiments.files import write_json
 from rote.experiments.grid import Grid
 from rote.experiments.sweep import SweepRun, run_sweep
+from rote.experiments.where import HERE
 from rote.progress import SILENT, Progress
 from rote.report.style import save
 from rote.report.sweep_figure import drawn_sweep
@@ -69,6 +70,8 @@ def sweep(
     folder: str | Path | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
+    on: str = HERE,
+    part: str | None = None,
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Sweep:
@@ -76,13 +79,18 @@ def sweep(
 
     `grid` is a `rote.Grid` or a mapping with its fields; values are numbers, several (`"1,5,9"`, a list) or a range
     whose end is included (`"2:8"`). With a `folder` every trial is kept when it ends, so that a sweep that was cut
-    short goes on, and tables and drawings are written there. `changes` replace fields of the protocol (`steps=2000`).
+    short goes on, and tables and drawings are written there. `on` says where the models are trained: `here`, `ray`, or
+    the address of a Ray cluster. Of `part`, such as `1/2`, only those models are trained, and nothing is drawn: other
+    machines train the others, and `rote runs merge` puts the ledgers together. `changes` replace fields of the protocol
+    (`steps=2000`).
 
     >>> import rote
     >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": "1:4", "heads": 2}, seeds=2, steps=20)
     >>> result.frame().columns[:4], len(result.rows)
     (['architecture', 'vocab', 'context', 'dim'], 8)
     """
-    ran = run_sweep(grid, seeds=seeds, folder=folder, workers=workers, engine=engine, progress=progress, **changes)
-    result = Sweep(ran.grid, ran.rows, ran.trained, ran.folder)
-    return result if folder is None else replace(result, files=tuple(result.save(folder)))
+    ran = run_sweep(
+        grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=progress, **changes
+    )
+    result = Sweep(ran.grid, ran.rows, ran.trained, ran.folder, ran.failed)
+    return result if folder is None or part is not None else replace(result, files=tuple(result.save(folder)))

@@ -10,6 +10,7 @@ from typing import Any
 from rote.experiments.files import write_json
 from rote.experiments.vector_plan import VectorPlan
 from rote.experiments.vector_reproduce import VectorReproduction, reproduce_vectors
+from rote.experiments.where import HERE
 from rote.papers import VECTOR_FIGURES, vector_figures_named
 from rote.progress import SILENT, Progress
 from rote.report.vector_figure import vector_figure
@@ -55,11 +56,12 @@ def reproduce_vector_figure(
     folder: Path,
     *,
     workers: int | None = None,
+    on: str = HERE,
     formats: Sequence[str] = ("png", "svg"),
     progress: Progress = SILENT,
 ) -> ReproducedVectorFigure:
     """Run what is missing, draw the figure and write its summary beside it."""
-    done = reproduce_vectors(plan, folder, workers=workers, progress=progress)
+    done = reproduce_vectors(plan, folder, workers=workers, on=on, progress=progress)
     figure = ReproducedVectorFigure(done, tuple(vector_figure(done.findings, folder / "figures", formats)))
     write_json(folder / "figures" / f"{plan.figure.id}.json", figure.summary())
     return figure

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask, DistributionTask
 from rote.training import native_engine
 from rote.training.data import Data
+from rote.training.failure import FAILURES, Failed
 from rote.training.initial import Trainable, flattened, initial_weights, trainable
 from rote.training.memory import MOST_STACKED, bytes_per_model, free_memory, refuse_what_cannot_fit
 from rote.training.problem import TrainingProblem
@@ -74,32 +76,62 @@ def run_trials(
     `memory` is the number of bytes that may be used; what is free, when absent. All trials are checked before the
     first one runs.
     """
+    jobs, refused = _jobs(list(trials), engine, device, memory, workers)
+    for _, failed in refused:
+        raise failed.error
+    return _whole(_run_jobs(jobs, workers or os.cpu_count() or 1, device, memory, progress))
+
+
+def attempt_trials(
+    trials: Sequence[Trial],
+    *,
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    device: str = "cpu",
+    progress: Progress = SILENT,
+) -> Iterator[tuple[Trial, Trained | Failed]]:
+    """As `run_trials`, but a trial that fails is given back with its reason, and the others go on."""
+    jobs, refused = _jobs(list(trials), engine, device, None, workers)
+    return chain(refused, _run_jobs(jobs, workers or os.cpu_count() or 1, device, None, progress))
+
+
+def _whole(outcomes: Iterator[tuple[Trial, Trained | Failed]]) -> Iterator[tuple[Trial, Trained]]:
+    for trial, outcome in outcomes:
+        if isinstance(outcome, Failed):
+            raise outcome.error
+        yield trial, outcome
+
+
+def _jobs(
+    trials: list[Trial], engine: EngineName, device: str, memory: int | None, workers: int | None
+) -> tuple[list[_Job], list[tuple[Trial, Failed]]]:
+    """The work to do, and the trials that cannot fit into memory."""
     if engine not in ("auto", "native", "torch"):
         raise InputError(f"`engine={engine}`: is not one of auto, native, torch")
     if workers is not None and workers < 1:
         raise InputError(f"`workers={workers}`: must be at least 1")
     _must_exist(device)
-    jobs = _jobs(list(trials), engine, device, memory)
-    return _run_jobs(jobs, workers or os.cpu_count() or 1, device, memory, progress)
-
-
-def _jobs(trials: list[Trial], engine: EngineName, device: str, memory: int | None) -> list[_Job]:
     fused = engine != "torch" and device == "cpu" and native_engine.available(required=engine == "native")
     # A task is its own key: trials that share the object share the problem made of it.
     problems_of: dict[AssociationTask | DistributionTask, TrainingProblem] = {}
     jobs: list[_Job] = []
+    refused: list[tuple[Trial, Failed]] = []
     for trial in trials:
         spec = trainable(trial.spec)
         if trial.task not in problems_of:
             problems_of[trial.task] = TrainingProblem.of(trial.task)
         problem = problems_of[trial.task]
         _must_match(spec, problem)
-        refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
+        try:
+            refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
+        except InputError as error:
+            refused.append((trial, Failed(error)))
+            continue
         if not fused and jobs and _stackable(jobs[-1], trial, memory):
             jobs[-1].trials.append(trial)
         else:
             jobs.append(_Job([trial], spec, problem, fused))
-    return jobs
+    return jobs, refused
 
 
 def _must_exist(device: str) -> None:
@@ -129,7 +161,7 @@ def _must_match(spec: Trainable, problem: TrainingProblem) -> None:
 
 def _run_jobs(
     jobs: list[_Job], workers: int, device: str, memory: int | None, progress: Progress
-) -> Iterator[tuple[Trial, Trained]]:
+) -> Iterator[tuple[Trial, Trained | Failed]]:
     stop = threading.Event()
     models = sum(len(job.trials) for job in jobs)
     ended = 0
@@ -157,9 +189,17 @@ def _run_jobs(
                     taken -= _bytes(job)
                     ended += len(job.trials)
                     stage.describe(f"training: {ended} of {models} models done")
-                    yield from zip(job.trials, future.result(), strict=True)
+                    yield from zip(job.trials, _outcomes(job, future), strict=True)
         finally:
             stop.set()
+
+
+def _outcomes(job: _Job, future: Future[list[Trained]]) -> Sequence[Trained | Failed]:
+    """What a job gave; the models of a stack fail together."""
+    try:
+        return future.result()
+    except FAILURES as error:
+        return [Failed(error)] * len(job.trials)
 
 
 def _may_start(job: _Job, running: list[_Job], workers: int, taken: int, limit: int | None) -> bool:

@@ -1,0 +1,222 @@
+"""`rote runs`: list, show, export, diff, merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
+
+SHOWN = 20
+"""Rows of a table that are shown."""
+
+runs = App(
+    name="runs",
+    help="Look into runs, compare them, and put together what several machines trained.",
+    help_epilogue="",
+)
+
+
+@runs.command(name="list", sort_key=0)
+def list_(folder: Path = Path("runs"), /, *, as_json: AsJson = False) -> int:
+    """Every run below a folder: what it is of, how many trials ended, failed and were planned.
+
+    Example: `rote runs list runs`
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+    """
+    from rote.experiments.run_list import list_runs
+
+    listed = list_runs(folder)
+    if as_json:
+        print_json([run.summary() for run in listed])
+        return 0
+    if not listed:
+        print(f"no runs below {folder}")
+        return 0
+    print_table(
+        f"runs below {folder}",
+        ["of", "trials", "planned", "failed", "processor s", "run"],
+        [
+            [
+                run.name,
+                run.overview.trials,
+                run.planned,
+                run.overview.failed,
+                round(run.overview.seconds),
+                str(run.folder),
+            ]
+            if run.overview is not None
+            else ["-", None, None, None, None, run.problem]
+            for run in listed
+        ],
+    )
+    return 0
+
+
+@runs.command(sort_key=1)
+def show(
+    run: Path,
+    /,
+    *,
+    where: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    most: int = SHOWN,
+    as_json: AsJson = False,
+) -> int:
+    """What a run holds: its cells with the mean of what their trials are judged by, and every failure with its reason.
+
+    Example: `rote runs show runs/sweep --where heads=5`
+
+    Parameters
+    ----------
+    run
+        Folder of the run.
+    where
+        Cells with this value of a field (heads=5, protocol.name=fast) alone; may be repeated.
+    most
+        Cells that are shown.
+    """
+    from rote.errors import InputError
+    from rote.experiments.run_list import show_run
+
+    wrong = [pair for pair in where if not all(pair.partition("=")[::2])]
+    if wrong:
+        raise InputError(f"--where {wrong[0]}: expected name=value, such as heads=5")
+    content = show_run(run, dict(pair.split("=", 1) for pair in where), most)
+    if as_json:
+        print_json(content.summary())
+        return 0
+    overview = content.overview
+    print_pairs(
+        str(run),
+        {
+            **overview.identity,
+            "trials": f"{overview.trials:,} ended, {overview.failed:,} failed",
+            **({"planned": overview.about["trials"]} if "trials" in overview.about else {}),
+            "processor": f"{overview.seconds:,.1f} s",
+            "last ended": overview.last_ended or "-",
+        },
+    )
+    if content.cells:
+        names = list(content.cells[0].sizes)
+        rest = content.matching - len(content.cells)
+        print_table(
+            f"{content.matching:,} cells" + (f", the first {len(content.cells)}" if rest else ""),
+            [*names, "trials", f"mean {content.score or 'score'}"],
+            [[*cell.sizes.values(), cell.trials, cell.score] for cell in content.cells],
+        )
+    if content.failed:
+        print_table(
+            "failed; the run's command tries them again",
+            ["seed", "reason"],
+            [[failure.key.seed, failure.reason] for failure in content.failed[:most]],
+        )
+    return 0
+
+
+@runs.command(sort_key=2)
+def export(
+    run: Path,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    times: bool = True,
+    as_json: AsJson = False,
+) -> int:
+    """Write a run's trials as one table, CSV or Parquet: a row a trial, a column for all that it says.
+
+    Example: `rote runs export runs/sweep -o trials.parquet`
+
+    Parameters
+    ----------
+    run
+        Folder of the run.
+    output
+        File to write, .csv or .parquet.
+    times
+        Whether to write how long each trial took, and when it ended. Without, the same trials give the same bytes.
+    """
+    from rote.experiments.run_table import export_run
+
+    path, trials = export_run(run, output, times)
+    if as_json:
+        print_json({"run": str(run), "file": str(path), "trials": trials})
+    else:
+        print(f"{trials:,} trials written to {path}")
+    return 0
+
+
+@runs.command(sort_key=3)
+def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
+    """Whether two runs hold the same trials with the same results, times aside; exit 1 when they do not.
+
+    Example: `rote runs diff here/sweep there/sweep`
+
+    Parameters
+    ----------
+    first
+        Folder of a run.
+    second
+        Folder of another.
+    """
+    from rote.experiments.run_merge import diff_runs
+
+    found = diff_runs(first, second)
+    if as_json:
+        print_json(found.summary())
+        return 0 if found.equal else 1
+    print_pairs(
+        "the same" if found.equal else "not the same",
+        {
+            **({"plans": found.identity} if found.identity else {}),
+            "trials alike": found.same,
+            f"in {first} alone": len(found.only_first),
+            f"in {second} alone": len(found.only_second),
+            "different": len(found.different),
+        },
+    )
+    if found.different:
+        print_table(
+            "trials that differ",
+            ["seed", "what"],
+            [[trial.key.seed, _fields(trial.fields)] for trial in found.different[:SHOWN]],
+        )
+    return 0 if found.equal else 1
+
+
+@runs.command(sort_key=4)
+def merge(
+    *folders: Path,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    as_json: AsJson = False,
+) -> int:
+    """Put together runs of one plan that were trained apart, in parts; its command goes on with the whole.
+
+    Example: `rote runs merge here/sweep there/sweep -o runs/whole`
+
+    Parameters
+    ----------
+    folders
+        Folders of runs.
+    output
+        Folder to write, which must not exist.
+    """
+    from rote.experiments.run_merge import merge_runs
+
+    merged = merge_runs(folders, output)
+    if as_json:
+        print_json(merged.summary())
+        return 0
+    planned = f" of {merged.planned:,} planned" if merged.planned is not None else ""
+    twice = f"; {merged.shared:,} were in several and agree" if merged.shared else ""
+    print(f"{merged.trials:,} trials{planned} are in {merged.folder}{twice}")
+    return 0
+
+
+def _fields(fields: dict[str, tuple[Any, Any]]) -> str:
+    return ", ".join(f"{name} {first} and {second}" for name, (first, second) in fields.items())

@@ -1,0 +1,61 @@
+"""One process at a time writes to a run: the second one is told who the first is.
+
+The lock is SQLite's own, on an empty file `.lock` beside the ledger: it works wherever Python does, and the system
+lets go of it when its process ends, however that ends. No age of a file and no clock decides anything. Who holds it
+stands in `.owner.json`, for the message alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rote.errors import InputError
+
+LOCK, OWNER = ".lock", ".owner.json"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder of a run; an error that names the holder when another process has it."""
+    with closing(sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)) as lock:
+        try:
+            lock.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise InputError(
+                    f"{folder}: {_owner(folder)} is writing to this run; wait for it or use another folder"
+                ) from None
+            raise InputError(f"{folder / LOCK}: cannot be locked ({error}); use a folder you may write to") from None
+        owner = folder / OWNER
+        try:
+            owner.write_text(json.dumps(_this_process()), encoding="utf-8")
+            yield
+        finally:
+            owner.unlink(missing_ok=True)
+
+
+def _this_process() -> dict[str, str | int]:
+    return {
+        "host": socket.gethostname(),
+        "process": os.getpid(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200],
+    }
+
+
+def _owner(folder: Path) -> str:
+    """Who wrote its name last; it may have been too early, or too late, to read it."""
+    try:
+        said = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+        return f"process {said['process']} on {said['host']} (since {said['since']}: {said['command']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
