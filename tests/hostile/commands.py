@@ -40,6 +40,7 @@ COMMANDS: tuple[list[str], ...] = (
     ["families", FACTS, "-o", "out", "--loads", "0.5", "--shapes", "4x4", "--seeds", "1"],
     ["demo", "nowhere.csv", "-o", "out"],
 )
+HOW_OFTEN = ("--steps", "--rounds", "--seeds", "--repeats", "--workers", "--passages")
 READING = ("--key", "--answer", "--weight", "--keys", "--pad", "--contradictions", "--blanks", "--delimiter", "--header")
 
 
@@ -61,7 +62,6 @@ class CommandLines:
         # The system passes no NUL, and bytes that are not UTF-8 as halves of surrogate pairs.
         words = [word.replace("\0", "") for word in words]
         typed = damaged(b"a,b\nx,y\n", rng)
-        self.words = words
 
         def attempt() -> bool:
             with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), encoding="utf-8")):
@@ -83,9 +83,10 @@ class CommandLines:
         if kind <= 2:
             places = [place for place in range(1, len(words)) if words[place][:1].isdigit() or words[place] == "x"]
             if places:
-                # How often and how long is left alone: a large number there is no mistake.
+                # A large number is no mistake where it says how often, and a sweep keeps a trial that is too large as
+                # one that failed.
                 place = rng.choice(places)
-                huge = words[place - 1] in ("--steps", "--rounds", "--seeds", "--repeats", "--workers", "--passages")
+                huge = words[0] == "sweep" or words[place - 1] in HOW_OFTEN
                 values = [number for number in NUMBERS if not (huge and number.strip("+")[:2].isdigit())]
                 return [*words[:place], rng.choice(values), *words[place + 1 :]]
         if kind == 3 and len(words) > 1:

@@ -32,6 +32,7 @@ from rote.cli.probe import probe
 from rote.cli.recall import recall
 from rote.cli.report import report
 from rote.cli.reproduce import reproduce
+from rote.cli.selfcheck import selfcheck
 from rote.cli.serve import serve
 from rote.cli.sweep import sweep
 from rote.cli.train import train
@@ -57,6 +58,7 @@ GROUPS = {
     "Language models": (probe, meter),
     "Look": (inspect, report, serve),
     "Ground truth": (families,),
+    "This machine": (selfcheck,),
 }
 """Commands as help shows them; `recall` takes a language model as well."""
 
