@@ -1,10 +1,13 @@
 """Builds the native training engine where there is a C++ compiler; without one the package works all the same.
 
 The engine's source is compiled once per vector width, each with its own flags; the width is chosen when it runs.
+Two variables of the environment are for `tools/sanitize.py` alone: ROTE_ENGINE_FLAGS are flags for compiler and linker,
+and the widths in ROTE_PORTABLE are compiled without instructions of their own, so that they run on every processor.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
@@ -22,6 +25,8 @@ COMMON = [
     "-w",
     "-g0",
 ]
+MORE = os.environ.get("ROTE_ENGINE_FLAGS", "").split()
+PORTABLE = [int(lanes) for lanes in os.environ.get("ROTE_PORTABLE", "").split()]
 WIDE = {8: ["-mavx2", "-mfma"], 16: ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"]}
 
 
@@ -38,17 +43,17 @@ class BuildEngine(build_ext):
                 [f"{SOURCE}/engine.cpp"],
                 output_dir=f"{self.build_temp}/lanes{lanes}",
                 macros=[("ROTE_LANES", str(lanes)), ("ROTE_ISA", f"lanes{lanes}")],
-                extra_postargs=COMMON + flags,
+                extra_postargs=COMMON + ([] if lanes in PORTABLE else flags) + MORE,
                 depends=ext.depends,
             )
         objects += self.compiler.compile(
             [f"{SOURCE}/interface.cpp"],
             output_dir=f"{self.build_temp}/interface",
-            macros=[("ROTE_WIDE", "1")] if wide else [],
-            extra_postargs=["-std=c++17", "-O2"],
+            macros=[*([("ROTE_WIDE", "1")] if wide else []), *((f"ROTE_PORTABLE_{lanes}", "1") for lanes in PORTABLE)],
+            extra_postargs=["-std=c++17", "-O2", *MORE],
             depends=ext.depends,
         )
-        self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name), target_lang="c++")
+        self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name), target_lang="c++", extra_preargs=MORE)
 
 
 engine = Extension(

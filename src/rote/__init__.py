@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from rote.experiments.plan import plan as plan
     from rote.experiments.plan_row import PlanRow as PlanRow
     from rote.experiments.run_laws import law as law
+    from rote.experiments.selfcheck import SelfCheck as SelfCheck
+    from rote.experiments.selfcheck import selfcheck as selfcheck
     from rote.export.export import export_model as export_model
     from rote.export.facts_task import export_task as export_task
     from rote.export.targets.torch_state import from_torch as from_torch
@@ -115,6 +117,7 @@ _WHERE = {
     "Recall": "rote.measure.recall",
     "RoteError": "rote.errors",
     "RoteModule": "rote.models.module",
+    "SelfCheck": "rote.experiments.selfcheck",
     "SequenceEncoder": "rote.models.sequence_encoder",
     "Sweep": "rote.report.sweep",
     "Trained": "rote.training.result",
@@ -142,6 +145,7 @@ _WHERE = {
     "probe": "rote.lm.probe",
     "recall": "rote.lm.any_model",
     "reproduce": "rote.report.reproduction",
+    "selfcheck": "rote.experiments.selfcheck",
     "softmax_code": "rote.measure.softmax_code",
     "sweep": "rote.report.sweep",
     "train": "rote.training.train",

@@ -64,16 +64,40 @@ class CheckFailed(RoteError):
     exit_code = 1
 
 
+MOST_PROBLEMS = 50
+"""Problems that one message lists."""
+MOST_NAMES = 20
+"""Names that one sentence lists."""
+MOST_COMPARED = 500
+"""Names that a mistyped one is compared with: comparing takes as long as both are."""
+LONGEST_VALUE = 200
+"""Characters of a value that a message shows."""
+
+
 def problems(subject: str, texts: list[str]) -> InputError:
     """All problems of one subject as a single error, so that a user mends them in one pass."""
     if len(texts) == 1:
         return InputError(f"{subject}: {texts[0]}")
-    return InputError(f"{subject}: {len(texts)} problems\n" + "\n".join(f"  - {text}" for text in texts))
+    shown = "\n".join(f"  - {text}" for text in texts[:MOST_PROBLEMS])
+    more = f"\n  - and {len(texts) - MOST_PROBLEMS:,} more" if len(texts) > MOST_PROBLEMS else ""
+    return InputError(f"{subject}: {len(texts):,} problems\n{shown}{more}")
+
+
+def listed(names: Sequence[object]) -> str:
+    """Names divided by commas; of very many the first ones, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(map(cut, names[:MOST_NAMES]))}{more}"
+
+
+def cut(value: object) -> str:
+    """A value as text, without the middle of a very long one."""
+    text = str(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE // 2]} ... {text[-LONGEST_VALUE // 4 :]}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at the known name a mistyped one is closest to, if any is close."""
-    close = get_close_matches(name, list(known), n=1)
+    close = get_close_matches(cut(name), list(known)[:MOST_COMPARED], n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -86,11 +110,12 @@ def validation_problems(
     the names are options of a call; those of a file or of a generator's text are not, and get no backticks.
     """
     known = list(known)
-    return [_validation_problem(detail, known, options) for detail in details]
+    told = [_validation_problem(detail, known, options) for detail in details[:MOST_PROBLEMS]]
+    return told if len(details) <= MOST_PROBLEMS else [*told, f"and {len(details) - MOST_PROBLEMS:,} more"]
 
 
 def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bool) -> str:
-    plain = ".".join(str(part) for part in detail["loc"])
+    plain = cut(".".join(str(part) for part in detail["loc"]))
     message = detail["msg"].removeprefix("Value error, ")
     if not plain:
         return message
@@ -98,7 +123,7 @@ def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bo
         return f"unknown option {plain!r}{nearest(plain, known)}; known: {', '.join(known)}"
     if detail["type"] == "missing":
         return f"`{plain}` is missing" if options else f"{plain} is missing"
-    given = f"{plain}={detail['input']!r}"
+    given = f"{plain}={cut(repr(detail['input']))}"
     message = message.removeprefix("Input ")
     return f"{f'`{given}`' if options else given}: {message[0].lower()}{message[1:]}"
 

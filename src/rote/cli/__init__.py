@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from rote import __version__
 from rote.cli.ask import ask
@@ -24,6 +24,7 @@ from rote.cli.inspect import inspect
 from rote.cli.law import law
 from rote.cli.meter import meter
 from rote.cli.methods import methods
+from rote.cli.numbers import as_typed
 from rote.cli.output import complain
 from rote.cli.papers import papers
 from rote.cli.plan import plan
@@ -32,6 +33,7 @@ from rote.cli.recall import recall
 from rote.cli.report import report
 from rote.cli.reproduce import reproduce
 from rote.cli.runs import runs
+from rote.cli.selfcheck import selfcheck
 from rote.cli.serve import serve
 from rote.cli.sweep import sweep
 from rote.cli.train import train
@@ -44,6 +46,7 @@ app = App(
     version=__version__,
     help_format="markdown",
     suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(converter=as_typed),
     help_epilogue=(
         "FACTS is a file (CSV, TSV, JSONL, Parquet), a generator (random:vocab=50,context=2,facts=210,seed=1) or a "
         "named source (countries, airports, wordnet). Every command takes --json."
@@ -56,6 +59,7 @@ GROUPS = {
     "Language models": (probe, meter),
     "Look": (inspect, report, serve),
     "Ground truth": (families,),
+    "This machine": (selfcheck,),
 }
 """Commands as help shows them; `recall` takes a language model as well."""
 

@@ -159,12 +159,12 @@ def _write_replies(result: LanguageRecall, path: Path) -> None:
     """One line per fact and template, complete or not at all."""
     import csv
 
-    aside = path.with_name(f".{path.name}.part")
+    from rote.folders.destination import replacing
+
     names = ["relation", "template", "prompt", "answer", "said", "chosen", "first_token", "whole_answer", "choice"]
-    with aside.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*names, "log2_probability", "neutral_log2_probability", "bits"])
         for reply in result.replies:
             numbers = (reply.log2_probability, reply.neutral_log2_probability, reply.bits)
             writer.writerow([*(getattr(reply, name) for name in names), *(f"{value:.4f}" for value in numbers)])
-    aside.replace(path)

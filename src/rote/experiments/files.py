@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.ledger import TrialRow
+from rote.folders.destination import replacing
 
 SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")
 
@@ -17,9 +18,8 @@ def write_json(path: Path, document: dict[str, Any]) -> Path:
 
 
 def write_text(path: Path, text: str) -> Path:
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    with replacing(path) as aside:
+        aside.write_text(text, encoding="utf-8")
     return path
 
 
@@ -34,7 +34,6 @@ def write_curves(path: Path, rows: Sequence[TrialRow]) -> Path:
                 table[name].append(row.cell["spec"].get(name))
             for name, value in (("seed", row.seed), ("step", step), ("loss", loss)):
                 table[name].append(value)
-    aside = path.with_name(f".{path.name}.part")
-    polars.DataFrame(table).write_parquet(aside)
-    aside.replace(path)
+    with replacing(path) as aside:
+        polars.DataFrame(table).write_parquet(aside)
     return path

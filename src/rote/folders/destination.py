@@ -4,6 +4,7 @@ aside, so that it is complete or absent.
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -55,6 +56,26 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({system_cause(error)})") from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write into, renamed to it when the work inside has ended.
+
+    The file is complete or as it was before: if the work fails, what was begun is removed. What the system refuses is
+    an error that names `path`; polars tells of a full disk in an exception of its own.
+    """
+    aside = path.with_name(f".{path.name}.part")
+    with writing(path):
+        try:
+            yield aside
+            aside.replace(path)
+        except BaseException as error:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+            if type(error).__module__.startswith("polars."):
+                raise OSError(errno.EIO, str(error).splitlines()[0]) from None
+            raise
 
 
 @contextmanager

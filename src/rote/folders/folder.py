@@ -34,6 +34,7 @@ from rote.folders.layout import (
     origin_of,
     read_config,
     read_json,
+    refuse_other_than_files,
 )
 from rote.folders.packed import PLACES, packed, unpacked
 from rote.measure.certificate import Certificate
@@ -178,6 +179,7 @@ def _reader(
         return None
     stored = None
     if "stored_keys" in config:
+        refuse_other_than_files(path / KEYS)
         try:
             data = safetensors.numpy.load_file(path / KEYS)
         except (SafetensorError, OSError) as error:

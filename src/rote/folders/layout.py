@@ -67,6 +67,7 @@ def origin_of(config: dict[str, Any], path: Path) -> Origin:
 def read_json(path: Path) -> Any:
     """The content of a JSON file; one that is broken, too deep or too large is an error that names it."""
     try:
+        refuse_other_than_files(path)
         if (size := path.stat().st_size) > LARGEST_JSON:
             raise InputError(f"{path}: {size:,} bytes of JSON are more than rote ever writes")
         return json.loads(path.read_text(encoding="utf-8"))
@@ -76,6 +77,12 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as JSON (nested too deeply); rote did not write this") from None
     except ValueError as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+
+
+def refuse_other_than_files(path: Path) -> None:
+    """Refuse a device or a pipe in a file's place, which would be read for ever."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a plain file; rote did not write this")
 
 
 def _refuse_what_is_no_folder(path: Path) -> None:

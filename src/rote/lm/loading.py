@@ -66,7 +66,7 @@ def load_language_model(
     config = _read(lambda: package.AutoConfig.from_pretrained(where, **common), model, "configuration", files, download)
     if config.is_encoder_decoder:
         raise InputError(f"{model}: is an encoder and a decoder in one; give a causal language model, or an encoder")
-    kind = kind_of(config)
+    kind = _read(lambda: kind_of(config), model, "configuration", files, download)
     tokenizer = _read(
         lambda: package.AutoTokenizer.from_pretrained(where, **common), model, "tokenizer", files, download
     )
@@ -120,9 +120,14 @@ def _refuse_remote_code(files: WeightFiles, allowed: bool) -> None:
 
 
 def _read(action: Callable[[], Any], model: str | Path, what: str, files: WeightFiles | None, download: bool) -> Any:
+    from huggingface_hub.errors import StrictDataclassError
+
     try:
         return action()
-    except UNREADABLE as error:
+    except Exception as error:
+        # The package tokenizers raises `Exception` itself, of no class of its own.
+        if type(error) is not Exception and not isinstance(error, (*UNREADABLE, StrictDataclassError)):
+            raise
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         if files is None and not download:
             raise InputError(

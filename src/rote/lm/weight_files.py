@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, listed, problems
 
 CONFIG = "config.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
@@ -57,6 +57,8 @@ def _any_config(path: Path) -> dict[str, Any]:
 
 def weight_files(path: Path, gguf: str | None) -> WeightFiles:
     """What to load from a folder or a GGUF file at `path`; every unreadable file is named."""
+    if path.is_dir():
+        _refuse_other_than_files(path)
     if path.is_file():
         if path.suffix != ".gguf":
             raise InputError(f"{path}: is a file; give a model's folder, or a file that ends in .gguf")
@@ -71,6 +73,13 @@ def weight_files(path: Path, gguf: str | None) -> WeightFiles:
     if files:
         raise InputError(f"{path}: holds {len(files)} GGUF files; name one with `gguf`: {', '.join(files)}")
     raise InputError(f"{path}: no model here, neither {CONFIG} nor a file that ends in .gguf")
+
+
+def _refuse_other_than_files(folder: Path) -> None:
+    """Refuse a folder with a pipe or a device in a file's place, which would be read for ever."""
+    strange = sorted(file.name for file in folder.iterdir() if file.exists() and not (file.is_file() or file.is_dir()))
+    if strange:
+        raise InputError(f"{folder}: {listed(strange)} is no plain file; download the folder again")
 
 
 def _gguf(folder: Path, name: str) -> WeightFiles:
@@ -89,7 +98,9 @@ def read_config(path: Path) -> dict[str, Any]:
     """A model's config.json."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read as JSON (nested too deeply)") from None
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise InputError(f"{path}: says no `model_type`; is this the folder of a Hugging Face model?")

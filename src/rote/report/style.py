@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rote.folders.destination import replacing
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -46,8 +48,6 @@ def save(drawn: Figure, path: Path) -> Path:
     """Write a figure as its suffix says, complete or not at all."""
     import matplotlib
 
-    aside = path.with_name(f".{path.name}.part")
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context(SETTINGS), replacing(path) as aside:
         drawn.savefig(aside, format=path.suffix.removeprefix("."))
-    aside.replace(path)
     return path

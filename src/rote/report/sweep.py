@@ -12,6 +12,7 @@ from rote.experiments.files import write_json
 from rote.experiments.grid import Grid
 from rote.experiments.sweep import SweepRun, run_sweep
 from rote.experiments.where import HERE
+from rote.folders.destination import replacing
 from rote.progress import SILENT, Progress
 from rote.report.style import save
 from rote.report.sweep_figure import drawn_sweep
@@ -55,9 +56,9 @@ class Sweep(SweepRun):
         frame, drawn = self.frame(), self.figure()
         written = []
         for path, write in ((folder / "sweep.csv", frame.write_csv), (folder / "sweep.parquet", frame.write_parquet)):
-            aside = path.with_name(f".{path.name}.part")
-            write(aside)
-            written.append(aside.replace(path))
+            with replacing(path) as aside:
+                write(aside)
+            written.append(path)
         written.append(write_json(folder / "sweep.json", self.summary()))
         return [*written, *(save(drawn, folder / f"sweep.{kind}") for kind in FORMATS)]
 

@@ -232,16 +232,14 @@ class AssociationTask(Task):
 
 def _position_groups(contexts: np.ndarray, vocab: int) -> int:
     """Connected components of positions, two being joined when a token occurs at both."""
-    occurs = np.zeros((contexts.shape[1], vocab), dtype=bool)
-    for position, column in enumerate(contexts.T):
-        occurs[position, column] = True
-    groups = 0
-    while len(occurs):
-        reached, rest = occurs[0], occurs[1:]
-        while True:
-            joined = (rest & reached).any(1)
-            if not joined.any():
-                break
-            reached, rest = reached | rest[joined].any(0), rest[~joined]
-        groups, occurs = groups + 1, rest
-    return groups
+    # Positions and tokens are the nodes of a graph, joined where a token occurs; a token that occurs nowhere is one
+    # component more.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    positions = contexts.shape[1]
+    places = np.unique(np.arange(positions) * vocab + contexts)
+    tokens = places % vocab
+    joined = coo_array((np.ones(len(places), np.int8), (places // vocab, positions + tokens)), [positions + vocab] * 2)
+    groups = connected_components(joined.tocsr(), directed=False, return_labels=False)
+    return groups - (vocab - len(np.unique(tokens)))

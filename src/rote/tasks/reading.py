@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import InputError, nearest, problems
+from rote.errors import InputError, listed, nearest, problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.cleaning import stripped, without_blanks
 from rote.tasks.contradictions import one_answer_each
@@ -115,7 +115,7 @@ def _roles(table: Table, reading: Reading) -> Roles:
     names = list(table.columns)
     asked = [*(reading.key or ()), *filter(None, (reading.answer, reading.weight))]
     flaws = [
-        f"there is no column {name!r}{nearest(name, names)}; columns: {', '.join(names)}"
+        f"there is no column {name!r}{nearest(name, names)}; columns: {listed(names)}"
         for name in dict.fromkeys(asked)
         if name not in names
     ]
@@ -132,7 +132,7 @@ def _roles(table: Table, reading: Reading) -> Roles:
     key = reading.key or tuple(name for name in rest if name != answer)
     if answer is None or not key:
         raise InputError(
-            f"{table.where}: a fact needs a key and an answer, but the columns are only {', '.join(names)}; "
+            f"{table.where}: a fact needs a key and an answer, but the columns are only {listed(names)}; "
             "is the file divided by another character than its name says?"
         )
     return Roles(key, answer, weight)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import problems
+from rote.errors import listed, problems
 
 LONGEST_CELL = 131_072
 """Characters in a cell beyond which a file is taken to be broken (an unclosed quotation mark swallows the rest)."""
@@ -68,7 +68,7 @@ def check_names(where: str, names: Sequence[str]) -> None:
     unnamed = [column for column, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
         wrong.append(
-            f"column {', '.join(map(str, unnamed))} of {len(names)} has no name; "
+            f"column {listed(unnamed)} of {len(names):,} has no name; "
             "the first line names the columns: add a name, or drop the column"
         )
     if wrong:
@@ -97,4 +97,4 @@ def _unusable_cells(table: Table, name: str, cells: list[str]) -> list[str]:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    return listed([repr(name) for name in names])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, listed, problems
 from rote.tasks.origin import Reading
 from rote.tasks.readers.header import LOOKED_AT, first_line_is_a_fact
 from rote.tasks.readers.text import read_text
@@ -45,9 +45,7 @@ def table_from_text(text: str, where: str, separator: str, reading: Reading | No
     if first is None:
         names = [f"column {number}" for number in range(1, width + 1)]
         if reading.header is None:
-            notes.append(
-                f"the first line is a fact, so the columns are called {', '.join(names)} (`header=yes` if not)"
-            )
+            notes.append(f"the first line is a fact, so the columns are called {listed(names)} (`header=yes` if not)")
     else:
         names = [name.strip() for name in first]
         check_names(where, names)

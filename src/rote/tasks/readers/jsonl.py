@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rote.errors import problems
+from rote.errors import listed, problems
 from rote.tasks.readers.text import read_text
 from rote.tasks.table import SHOWN, Table, checked_table
 
@@ -58,12 +58,13 @@ def _unlike(row: Any, names: list[str]) -> str | None:
     """In what a row differs from a flat object with these names; none if it does not."""
     if not isinstance(row, dict) or not row:
         return 'is not an object with names and values; write {"key": "...", "answer": "..."}'
-    if row.keys() != set(names):
+    wanted = set(names)
+    if row.keys() != wanted:
         absent = [name for name in names if name not in row]
-        extra = [name for name in row if name not in names]
-        parts = [f"lacks {', '.join(map(repr, absent))}"] if absent else []
-        parts += [f"adds {', '.join(map(repr, extra))}"] if extra else []
-        return f"{' and '.join(parts)}; every object needs the first one's names: {', '.join(names)}"
+        extra = [name for name in row if name not in wanted]
+        parts = [f"lacks {listed([repr(name) for name in absent])}"] if absent else []
+        parts += [f"adds {listed([repr(name) for name in extra])}"] if extra else []
+        return f"{' and '.join(parts)}; every object needs the first one's names: {listed(names)}"
     for name, cell in row.items():
         if isinstance(cell, dict | list):
             return f"has a {'list' if isinstance(cell, list) else 'nested object'} in {name!r}; facts are flat objects"

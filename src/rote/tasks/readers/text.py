@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from rote.errors import InputError
@@ -10,6 +11,8 @@ from rote.errors import InputError
 def read_bytes(path: Path) -> bytes:
     """A file's bytes; whatever keeps it from being read is named."""
     try:
+        if stat.S_ISCHR(path.stat().st_mode):
+            raise InputError(f"{path}: is a device, which has no end; name a file")
         data = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; check the path (now in {Path.cwd()})") from None

@@ -7,6 +7,12 @@
 namespace {
 
 bool runs(int lanes) {
+#if defined(ROTE_PORTABLE_16)
+  if (lanes == 16) return true;
+#endif
+#if defined(ROTE_PORTABLE_8)
+  if (lanes == 8) return true;
+#endif
 #if defined(__x86_64__) && defined(ROTE_WIDE)
   __builtin_cpu_init();
   if (lanes == 16) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -1,0 +1,47 @@
+"""`rote selfcheck`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rote.cli.options import bars
+from rote.cli.output import AsJson, print_json
+
+if TYPE_CHECKING:
+    from rote.experiments.known_answers.known_answer import KnownAnswer
+
+MARKS = {True: "holds   ", False: "WRONG   ", None: "not here"}
+
+
+def selfcheck(*, device: str = "cpu", as_json: AsJson = False) -> int:
+    """Can numbers be trusted on this machine? Questions with known answers, in less than a minute.
+
+    Arithmetic, each engine and vector width against float64, models in closed form, published identities, threads.
+    Exits 1 when an answer is wrong.
+
+    Example: `rote selfcheck`
+
+    Parameters
+    ----------
+    device
+        Any device that torch knows.
+    """
+    from rote.experiments.selfcheck import selfcheck as ask
+
+    result = ask(device, progress=bars())
+    if as_json:
+        print_json(result.summary())
+        return 0 if result.trusted else 1
+    for part in dict.fromkeys(answer.part for answer in result.answers):
+        print(part)
+        for answer in result.answers:
+            if answer.part == part:
+                print(f"  {MARKS[answer.holds]}  {answer.question}: {_given(answer)}")
+    print(f"\nmodels are trained by: {result.engine}")
+    print("numbers can be trusted here" if result.trusted else "numbers can NOT be trusted here")
+    return 0 if result.trusted else 1
+
+
+def _given(answer: KnownAnswer) -> str:
+    """What was answered; beside what is known, where the two do not say the same."""
+    return answer.given if answer.holds is None or answer.known == answer.given else f"{answer.given} ({answer.known})"

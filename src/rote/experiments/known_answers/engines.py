@@ -1,0 +1,108 @@
+"""Each engine in each vector width against float64: gradients, predictions and steps of Adam.
+
+The reference is autograd of the models' own forward pass in float64. The models are small and odd, so that every
+vector is partly empty somewhere: attention alone, shared compression, an MLP, several layers.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from rote.experiments.known_answers.known_answer import KnownAnswer
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward import forward
+from rote.models.mlp_transformer import MlpTransformer
+from rote.tasks.generators import random_associations
+from rote.training import native_engine
+from rote.training.initial import Trainable, initial_weights, unflattened
+from rote.training.native_engine import NativeObjective
+from rote.training.objective import AdamSettings, AdamState, Objective
+from rote.training.problem import TrainingProblem
+from rote.training.torch_objective import TorchObjective
+
+WIDTHS = (16, 8, 4)
+SPECS: tuple[Trainable, ...] = (
+    AttentionOnly(vocab=15, context=2, dim=17, head_dim=6, heads=17, scale_scores=True),
+    AttentionOnly(vocab=9, context=2, dim=5, head_dim=2, heads=11, variant="shared"),
+    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3),
+    MlpTransformer(vocab=13, context=2, dim=6, head_dim=6, heads=1, width=40),
+    AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3),
+)
+TOLERANCE = 5e-5
+"""Of a gradient's entries, as a share of the largest: float32 rounds each to 6e-8, and errors add up over layers."""
+STEPS = 30
+STEPS_TOLERANCE = 1e-3
+"""Of the loss after `STEPS` steps, in which rounding grows."""
+ADAM = AdamSettings(0.9, 0.99, 1e-8)
+
+
+def engines(device: str) -> Iterator[KnownAnswer]:
+    """The torch engine on the device; on the processor, the native engine in every width that it has."""
+    yield from _engine(f"torch engine, float32, {device}", lambda *case: TorchObjective(*case, device=device))
+    if device != "cpu":
+        return
+    yield from _engine("torch engine, float64", lambda *case: TorchObjective(*case, dtype=torch.float64), 1e-9)
+    here = native_engine.lanes()
+    for width in WIDTHS:
+        name = f"native engine, {width} lanes ({instructions(width)})"
+        if not here:
+            yield KnownAnswer.not_here(name, "gradients", "not built: it was installed without a C++ compiler")
+        elif width not in here:
+            yield KnownAnswer.not_here(name, "gradients", "this processor has no such instructions")
+        else:
+            yield from _engine(name, lambda *case, width=width: NativeObjective(*case, width))
+
+
+def instructions(width: int) -> str:
+    """What a vector width is called on this kind of processor."""
+    if platform.machine() in ("x86_64", "AMD64"):
+        return {16: "AVX-512", 8: "AVX2", 4: "SSE2"}[width]
+    return {4: "as the compiler chose"}.get(width, "x86 alone")
+
+
+def _engine(name: str, make, tolerance: float = TOLERANCE) -> Iterator[KnownAnswer]:
+    gradients = predictions = losses = 0.0
+    for spec in SPECS:
+        problem = TrainingProblem.of(random_associations(spec.vocab, spec.context, seed=1))
+        # Larger than initial weights, so that neither attention nor the softmax is in its linear range.
+        flat = 1.5 * initial_weights(spec, 3)
+        engine: Objective = make(spec, problem, problem.prior)
+        gradient, predicted, margins = _reference(spec, problem, flat)
+        found = engine.gradient(flat[None].astype(np.float32)).gradient[0]
+        gradients = max(gradients, float(np.abs(found - gradient).max() / np.abs(gradient).max()))
+        clear = margins > 1e-4
+        wrong = engine.predictions(flat[None].astype(np.float32))[0][clear] != predicted[clear]
+        predictions += float(wrong.sum())
+        losses = max(losses, _after_steps(engine, spec, problem))
+    yield KnownAnswer.within(name, "gradients against float64", gradients, tolerance)
+    yield KnownAnswer.exactly(name, "predictions that differ from float64's", 0, int(predictions))
+    yield KnownAnswer.within(name, f"loss after {STEPS} steps of Adam against float64", losses, STEPS_TOLERANCE)
+
+
+def _reference(
+    spec: Trainable, problem: TrainingProblem, flat: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The gradient, the predictions and their margins by the models' own forward pass in float64."""
+    flat = flat.astype(np.float32)
+    tensors = {name: part.double().requires_grad_() for name, part in unflattened(spec, flat).items()}
+    logits = forward(spec, tensors, torch.from_numpy(problem.contexts).long())
+    costs = -logits.log_softmax(1)[torch.arange(len(problem)), torch.from_numpy(problem.answers).long()]
+    loss = (torch.from_numpy(problem.prior) * costs).sum()
+    gradient = torch.cat([part.flatten() for part in torch.autograd.grad(loss, list(tensors.values()))])
+    best = logits.detach().topk(2, 1).values
+    return gradient.numpy(), logits.detach().argmax(1).numpy(), (best[:, 0] - best[:, 1]).numpy()
+
+
+def _after_steps(engine: Objective, spec: Trainable, problem: TrainingProblem) -> float:
+    """Relative error of the last loss beside that of the torch engine in float64."""
+    rates = np.full(STEPS, 1e-2)
+    exact = TorchObjective(spec, problem, problem.prior, dtype=torch.float64)
+    last = [
+        float(which.adam_steps(AdamState.start(initial_weights(spec, 5)[None]), rates, None, ADAM)[0][0, -1])
+        for which in (engine, exact)
+    ]
+    return abs(last[0] / last[1] - 1)

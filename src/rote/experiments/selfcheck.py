@@ -1,0 +1,100 @@
+"""Can numbers be trusted on this machine? Questions with known answers, asked in less than a minute."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from rote import __version__
+from rote.arguments import typed
+from rote.errors import InputError
+from rote.experiments.known_answers.arithmetic import arithmetic
+from rote.experiments.known_answers.building import building
+from rote.experiments.known_answers.engines import engines, instructions
+from rote.experiments.known_answers.identities import identities
+from rote.experiments.known_answers.known_answer import KnownAnswer
+from rote.experiments.known_answers.threads import threads
+from rote.progress import SILENT, Progress
+from rote.tables import html_rows
+from rote.training import native_engine
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """What this machine answered.
+
+    >>> import rote
+    >>> from rote.experiments.known_answers.known_answer import KnownAnswer
+    >>> rote.SelfCheck("cpu", (KnownAnswer.exactly("arithmetic", "2 + 2", 4, 5),)).trusted
+    False
+    """
+
+    device: str
+    answers: tuple[KnownAnswer, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether every answer that could be given here was the known one."""
+        return all(answer.holds is not False for answer in self.answers)
+
+    @property
+    def wrong(self) -> list[KnownAnswer]:
+        return [answer for answer in self.answers if answer.holds is False]
+
+    @property
+    def engine(self) -> str:
+        """What models are trained by here."""
+        widths = native_engine.lanes() if self.device == "cpu" else []
+        return f"native, {widths[0]} lanes ({instructions(widths[0])})" if widths else f"torch on {self.device}"
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "trusted": self.trusted,
+            "device": self.device,
+            "engine": self.engine,
+            "machine": platform.machine(),
+            "versions": {"rote": __version__, "torch": torch.__version__, "python": platform.python_version()},
+            "threads": torch.get_num_threads(),
+            "answers": [asdict(answer) for answer in self.answers],
+        }
+
+    def _repr_html_(self) -> str:
+        rows = [[answer.part, answer.question, answer.known, answer.given, answer.holds] for answer in self.answers]
+        title = "numbers can be trusted here" if self.trusted else "numbers can NOT be trusted here"
+        return html_rows(title, ["part", "question", "known", "given", "holds"], rows)
+
+
+@typed
+def selfcheck(device: str = "cpu", *, progress: Progress = SILENT) -> SelfCheck:
+    """Ask this machine, and this device, questions whose answers are known.
+
+    Arithmetic in both precisions; every engine in every vector width against float64; models in closed form, which must
+    recall every fact and verify; published identities; training on one thread and on several, which must not differ.
+
+    >>> import rote
+    >>> result = rote.selfcheck()
+    >>> result.trusted
+    True
+    """
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(f"`device={device}`: cannot be used here ({str(error).splitlines()[0]}); use cpu") from None
+    parts = {
+        "arithmetic": lambda: arithmetic(device),
+        "engines": lambda: engines(device),
+        "identities": identities,
+        "threads": lambda: threads(device),
+        "building": building,
+    }
+    answers: list[KnownAnswer] = []
+    with progress.stage("asking", len(parts)) as stage:
+        for name, ask in parts.items():
+            stage.describe(name)
+            answers += ask()
+            stage.advance()
+    return SelfCheck(device, tuple(answers))

@@ -1,0 +1,1 @@
+"""Faults made on purpose: a disk that fills at a chosen write."""

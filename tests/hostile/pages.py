@@ -1,0 +1,78 @@
+"""Requests that no page of ours sends: addresses, forms, headers and dropped tables."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import rote
+from hostile.tables import SUFFIXES, table
+from hostile.texts import NAMES, NUMBERS, WITH_NUL
+from hostile.watch import Attempt
+
+PAGES = (
+    "/", "/planner", "/planner/numbers", "/planner/plan", "/planner/table", "/runs", "/runs/view", "/runs/live",
+    "/runs/compare", "/inspector", "/inspector/model", "/inspector/search", "/inspector/live", "/inspector/fact",
+    "/static/app.js", "/static/../app.py", "/nothing",
+)  # fmt: skip
+PARAMETERS = (
+    "run", "a", "b", "model", "words", "row", "off", "page", "order", "search", "facts", "table", "vocab", "context",
+    "dim", "head_dim", "heads", "layers", "variant", "dtype", "associations", "vocab_of_table", "context_of_table",
+    "key_tokens", "last_tokens", "groups", "answers", "bits", "digest", "parts", "name",
+)  # fmt: skip
+
+
+class Pages:
+    """The page, through its own application without a socket."""
+
+    name = "page"
+
+    def __init__(self, store: Path) -> None:
+        """Serve a folder below `store` with a model in it."""
+        from fastapi.testclient import TestClient
+
+        from rote.web.app import make_app
+
+        rote.build("random:vocab=6,context=2,facts=9,seed=1").save(store / "shown" / "small")
+        app = make_app([store / "shown"])
+        self._client: Any = TestClient(app, base_url="http://localhost", follow_redirects=False)
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        if rng.random() < 0.35:
+            name = rng.choice(WITH_NUL) + rng.choice(SUFFIXES)
+            data = table(rng, rng.choice(SUFFIXES[:6]))
+            request = ("POST", f"/planner/table?name={_quoted(name)}", {"content": data})
+        else:
+            request = (rng.choice(("GET", "GET", "GET", "POST", "PUT", "HEAD", "DELETE")), _address(rng), _extras(rng))
+        method, address, rest = request
+
+        def attempt() -> bool:
+            answer = self._client.request(method, address, **rest)
+            if answer.status_code >= 500:
+                raise AssertionError(f"{method} {address[:200]}: status {answer.status_code}")
+            return answer.status_code < 400
+
+        return attempt
+
+
+def _address(rng: random.Random) -> str:
+    values = (*WITH_NUL, *NUMBERS, "0/small", "0/small", "0/../x", "countries", "none", "1", "2", "smallest", "float32")
+    chosen = rng.sample(PARAMETERS, rng.randrange(7))
+    if rng.random() < 0.4:
+        chosen = ["model", *chosen]
+    query = "&".join(f"{name}={_quoted(rng.choice(values))}" for name in chosen)
+    return f"{rng.choice(PAGES)}?{query}"
+
+
+def _extras(rng: random.Random) -> dict[str, Any]:
+    if rng.random() < 0.8:
+        return {}
+    name = rng.choice(("Host", "Origin", "Accept", "Referer", "Cookie", "Content-Type", "Range", "X-Forwarded-Host"))
+    value = rng.choice(("", "evil.example", "localhost", "x" * 5000, "application/json", "bytes=9-1", "text/html;;;"))
+    return {"headers": {name: value}}
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="surrogatepass")

@@ -1,0 +1,47 @@
+"""Every surface, and its share of the attempts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hostile.watch import Surface
+
+SHARES = {
+    "tables": 0.35, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.15, "language models": 0.05,
+    "page": 0.1,
+}  # fmt: skip
+
+
+def surfaces(store: Path, only: str = "") -> list[Surface]:
+    """All surfaces, or the one of this name; what they damage is built below `store`.
+
+    What takes long to import is imported here, so that no attempt is held to have taken that long.
+    """
+    import matplotlib.pyplot
+    import polars
+    import transformers.models.auto
+    import transformers.models.llama.modeling_llama
+
+    import rote.export.export
+    import rote.lm.loading
+    import rote.web.app
+
+    del matplotlib, polars, transformers, rote
+    from hostile.commands import CommandLines
+    from hostile.language_models import LanguageModels
+    from hostile.model_folders import ModelFolders
+    from hostile.pages import Pages
+    from hostile.tables import Descriptions, Objects, Tables
+
+    makers = {
+        "tables": Tables,
+        "descriptions": Descriptions,
+        "objects": Objects,
+        "command line": lambda: CommandLines(store / "commands"),
+        "folders": lambda: ModelFolders(store / "folders"),
+        "language models": lambda: LanguageModels(store / "language_models"),
+        "page": lambda: Pages(store / "page"),
+    }
+    if only and only not in makers:
+        raise SystemExit(f"{only}: is none of {', '.join(makers)}")
+    return [make() for name, make in makers.items() if only in ("", name)]

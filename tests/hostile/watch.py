@@ -1,0 +1,145 @@
+"""One attempt under watch: never a traceback, a hang, a file left behind, or memory without bound."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+SECONDS = 5.0
+"""An attempt that takes longer hangs."""
+MEMORY = 4 * 2**30
+"""Address space that all attempts together may take beyond what the process had: what asks for more fails."""
+
+
+Attempt = Callable[[], bool]
+"""Gives something to a surface and tells whether it was accepted; a refusal is no exception."""
+
+
+class Surface(Protocol):
+    """Something that takes input from outside."""
+
+    name: str
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        """Make something bad in the folder `given`; what hands it over."""
+        ...
+
+
+class Hang(BaseException):
+    """Raised by the clock; no `except` of the library's catches it."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one attempt."""
+
+    case: str
+    accepted: bool
+    seconds: float
+    memory: int
+    """Bytes of memory at the peak beyond those before."""
+    flaws: tuple[str, ...]
+
+
+def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
+    """Case `number` of a surface, in an empty folder below `scratch` that is removed afterwards."""
+    case = f"{surface.name}:{number}"
+    given, work = scratch / "given", scratch / "work"
+    given.mkdir(parents=True)
+    work.mkdir()
+    flaws, accepted, printed = [], False, io.StringIO()
+    attempt = surface.bad(random.Random(case), given)
+    made = _files(given)
+    here, before = Path.cwd(), _resident("VmRSS")
+    _forget_peak()
+    os.chdir(work)
+    start = time.perf_counter()
+    try:
+        with _clock(), redirect_stdout(printed), redirect_stderr(printed):
+            accepted = attempt()
+    except Hang:
+        flaws.append(f"hangs: {_where()}")
+    except BaseException as error:  # noqa: BLE001: whatever comes out here is what is looked for
+        flaws.append(f"traceback: {_told(error)}")
+    finally:
+        seconds = time.perf_counter() - start
+        os.chdir(here)
+    if "Traceback (most recent call last)" in printed.getvalue():
+        flaws.append(f"traceback printed: {printed.getvalue()[-600:]}")
+    if seconds > SECONDS and not flaws:
+        flaws.append(f"hangs: {seconds:.1f} s")
+    left = sorted(_files(work) | _files(given) - made)
+    if not accepted and left:
+        flaws.append(f"leaves behind {', '.join(left[:4])}")
+    partial = [name for name in left if name.endswith(".part") or (Path(name).name.startswith(".") and not name.endswith(".lock"))]
+    if accepted and partial:
+        flaws.append(f"leaves half a file behind: {', '.join(partial[:4])}")
+    memory = max(0, _resident("VmHWM") - before)
+    _remove(scratch)
+    return Verdict(case, accepted, seconds, memory, tuple(flaws))
+
+
+def limit_memory() -> None:
+    """From now on allocating `MEMORY` more fails, so that a bomb is an error and not the machine's end."""
+    most = _resident("VmSize") + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+@contextmanager
+def _clock() -> Iterator[None]:
+    def ring(*_: object) -> None:
+        raise Hang
+
+    old = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def _told(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "/rote/" in frame.filename] or frames[-1:]
+    last = ours[-1]
+    return f"{type(error).__name__}: {str(error)[:200]} ({Path(last.filename).name}:{last.lineno})"
+
+
+def _where() -> str:
+    frames = traceback.extract_tb(sys.exc_info()[2])
+    return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-1:-6:-1])
+
+
+def _files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def _resident(name: str) -> int:
+    """Bytes of this process in memory now (VmRSS), at the peak (VmHWM), or of its addresses (VmSize)."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(f"{name}:"))
+
+
+def _forget_peak() -> None:
+    with suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+
+
+def _remove(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+    shutil.rmtree(folder)
