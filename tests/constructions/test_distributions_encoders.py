@@ -54,7 +54,7 @@ def draft(method, task, dim=None, dtype="float64", **options):
 
 
 @given(seed=seeds, dim=st.integers(1, 4), sharpness=st.sampled_from([0.3, 1.0, 3.0]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_the_best_encoder_is_below_its_starts_and_those_below_uniform(seed, dim, sharpness):
     truth, prior = distributions(seed, 20, 6, sharpness)
     found = best_encoder(truth, prior, dim, seed=seed, steps=200, trial_steps=40)

@@ -91,7 +91,7 @@ def test_with_fewer_heads_the_convex_fit_beats_the_papers_output(exponent, epsil
 
 
 @given(seed=st.integers(0, 10_000), features=st.integers(5, 38), sharpness=st.floats(0.1, 4))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_convex_is_best_of_all_with_the_same_unembedding(seed, features, sharpness):
     problem = random_problem(seed, features=features, sharpness=sharpness)
     convex = problem.divergence(convex_output(problem))
