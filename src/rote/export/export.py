@@ -99,8 +99,8 @@ def _write(target: Target, subject: Subject, cache: str | None, path: Path, prog
         if not certificate.complete:
             raise CheckFailed(
                 f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
-                "Models with room to spare survive: build with `solve=dense` and a quarter more `heads`, or choose "
-                "another target"
+                "Build by dana2025.theorem1 with `solve=dense`, whose margins rounding moves least, or choose another "
+                "target"
             )
         write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
     return certificate
