@@ -31,7 +31,8 @@ def show_part(folder: Path, part: str, trained: int, ended: int, failed: Sequenc
             "trials": f"{trained} trained now, {ended} in this folder",
             **failures(failed),
             "run": str(folder),
-            "then": f"rote runs merge {folder} OTHER_PART -o WHOLE, and this command without --part on WHOLE",
+            "then": f"rote runs merge {folder} OTHER_PART -o WHOLE",
+            "at last": "this command with -o WHOLE and without --part",
         },
     )
     return 0

@@ -104,8 +104,9 @@ def show_run(run: str | Path, where: Mapping[str, str] | None = None, most: int 
     """The cells of a run whose fields have these values (`{"heads": "5"}`), `most` of them with their scores."""
     with Ledger.reading(run, whole=False) as ledger:
         every = [(cell, flat(cell), trials) for cell, trials in ledger.cells()]
-        chosen = _chosen(every, where or {})
-        varying = _varying([fields for _, fields, _ in chosen])
+        fixed = _named([fields for _, fields, _ in every], where or {})
+        chosen = [entry for entry in every if all(_text(entry[1].get(name)) == fixed[name] for name in fixed)]
+        varying = _varying([fields for _, fields, _ in chosen], fixed)
         scores = _scores(ledger, [cell for cell, _, _ in chosen[:most]])
         cells = [
             CellSummary({short: fields.get(name) for name, short in varying.items()}, trials, score)
@@ -115,30 +116,31 @@ def show_run(run: str | Path, where: Mapping[str, str] | None = None, most: int 
         return RunContent(Path(run), ledger.overview(), len(chosen), cells, named, ledger.failures())
 
 
-def _chosen(cells: Sequence[tuple[dict[str, Any], dict[str, Any], int]], where: Mapping[str, str]) -> list[Any]:
-    known = sorted({name for _, fields, _ in cells for name in fields}) if where else []
+def _named(cells: Sequence[Mapping[str, Any]], where: Mapping[str, str]) -> dict[str, str]:
+    """The wanted values by the whole names of their fields."""
+    known = sorted({name for fields in cells for name in fields}) if where else []
     full, wrong = {}, []
     for name, value in where.items():
         matching = [field for field in known if field == name or field.endswith(f".{name}")]
         if len(matching) == 1:
-            full[matching[0]] = value
+            full[matching[0]] = value.lower()
         elif matching:
             wrong.append(f"{name!r} may be {' or '.join(matching)}; give the whole name")
         else:
             wrong.append(f"no cell has a field {name!r}{nearest(name, [field.split('.')[-1] for field in known])}")
     if wrong:
         raise problems("`where`", wrong)
-    return [
-        entry
-        for entry in cells
-        if all(str(entry[1].get(name)).lower() == value.lower() for name, value in full.items())
-    ]
+    return full
 
 
-def _varying(cells: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Fields that differ between cells, with their last word where that names one alone."""
+def _text(value: Any) -> str:
+    return str(value).lower()
+
+
+def _varying(cells: Sequence[Mapping[str, Any]], fixed: Mapping[str, str]) -> dict[str, str]:
+    """Fields that differ between cells, or were asked for, with their last word where that names one alone."""
     first = cells[0] if cells else {}
-    names = [name for name in first if any(fields.get(name) != first[name] for fields in cells)]
+    names = [name for name in first if name in fixed or any(fields.get(name) != first[name] for fields in cells)]
     words = [name.split(".")[-1] for name in names]
     return {name: word if words.count(word) == 1 else name for name, word in zip(names, words, strict=True)}
 

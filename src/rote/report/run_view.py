@@ -43,11 +43,14 @@ class RunView:
     identity: dict[str, Any]
     about: dict[str, Any]
     rows: list[TrialRow]
+    last_ended: str | None
+    """When the trial that was recorded last ended, in ISO form."""
 
     @classmethod
     def of(cls, folder: str | Path) -> RunView:
-        said, rows = Ledger.read(folder)
-        return cls(Path(folder), said["identity"], said["about"], rows)
+        with Ledger.reading(folder) as ledger:
+            overview = ledger.overview()
+            return cls(Path(folder), overview.identity, overview.about, ledger.rows(), overview.last_ended)
 
     @property
     def name(self) -> str:
@@ -63,11 +66,6 @@ class RunView:
     @property
     def processor_seconds(self) -> float:
         return sum(row.seconds for row in self.rows)
-
-    @property
-    def last_ended(self) -> str | None:
-        """When the last trial ended, in ISO form."""
-        return max((row.ended for row in self.rows), default=None)
 
     @property
     def sweep(self) -> SweptGrid | None:

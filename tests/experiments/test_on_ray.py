@@ -1,0 +1,182 @@
+"""Trials on a Ray cluster of two nodes on this machine: the same table, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.runner import run
+from rote.experiments.trial import PlannedTrial
+from rote.models.attention_only import AttentionOnly
+from rote.training.protocol import paper
+
+ray = pytest.importorskip("ray")
+
+# The workers cannot import this file.
+ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PROTOCOL = paper(batches=4, batch=16, epochs=2)
+
+
+def recorded(trained, task):
+    return training_record(trained)
+
+
+def plan_of(seeds, heads=(1, 2), recorded=recorded):
+    specs = [AttentionOnly(vocab=8, context=2, dim=3, head_dim=3, heads=h, scale_scores=True) for h in heads]
+    trials = [PlannedTrial(spec, PROTOCOL, seed) for spec in specs for seed in range(seeds)]
+    return RunPlan({"test": "ray"}, trials, RandomTables(), recorded)
+
+
+def lasting(ended):
+    return {key: {**row.result, "seconds": 0} for key, row in ended.rows.items()}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    started = Cluster(True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8, "include_dashboard": False})
+    started.add_node(num_cpus=1, object_store_memory=10**8)
+    yield started
+    ray.shutdown()
+    started.shutdown()
+
+
+def test_the_table_is_that_of_this_machine(cluster, tmp_path):
+    here, there = run(plan_of(6), workers=1), run(plan_of(6), tmp_path, on=cluster.address)
+    assert lasting(there) == lasting(here)
+    assert list(there.rows) == list(here.rows)
+    assert run(plan_of(6), tmp_path, on=cluster.address).trained == 0
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A trainer of trials that take a while, and do what they are told."""
+
+    calls: str
+
+    def train(self, ask, workers, progress) -> Iterator:
+        from rote.training.failure import Failed
+
+        for trial in ask():
+            (Path(self.calls) / f"{trial.seed}-{time.monotonic_ns()}").touch()
+            time.sleep(0.2)
+            if trial.seed == 3:
+                yield trial, Failed(MemoryError("cannot have so much")), 0.0
+            elif trial.seed == 5:
+                os.kill(os.getpid(), signal.SIGKILL)
+            else:
+                yield trial, {"seed": trial.seed}, 0.2
+
+
+@dataclass(frozen=True)
+class SlowTrial:
+    seed: int
+
+    @property
+    def cell(self):
+        return {}
+
+    @property
+    def key(self):
+        return TrialKey.of(self.cell, self.seed)
+
+
+@dataclass(frozen=True)
+class SlowPlan:
+    trainer: Slow
+    seeds: tuple[int, ...]
+    identity = {"test": "slow"}  # noqa: RUF012
+    about = {}  # noqa: RUF012
+    adaptive = False
+
+    def wanted(self, rows):
+        return [SlowTrial(seed) for seed in self.seeds if SlowTrial(seed).key not in rows]
+
+    def own(self, rows):
+        return {key: rows[key] for key in sorted(rows)}
+
+
+def test_a_trial_that_fails_or_kills_its_worker_is_recorded_and_the_others_go_on(cluster, tmp_path):
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    ended = run(SlowPlan(Slow(str(calls)), (2, 3, 4, 5, 6)), tmp_path / "run", on=cluster.address)
+    assert [key.seed for key in ended.rows] == [2, 4, 6]
+    reasons = {failed.key.seed: failed.reason for failed in ended.failed}
+    assert reasons[3] == "MemoryError: cannot have so much"
+    assert "worker died 3 times" in reasons[5]
+    with Ledger.reading(tmp_path / "run") as ledger:
+        assert [failed.key.seed for failed in ledger.failures()] == [3, 5]
+
+
+def test_a_node_that_is_killed_costs_its_running_batches_alone(cluster, tmp_path):
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    node = cluster.add_node(num_cpus=1, object_store_memory=10**8)
+    cluster.wait_for_nodes()
+    killer = threading.Timer(2.0, cluster.remove_node, (node,), {"allow_graceful": False})
+    killer.start()
+    seeds = tuple(range(10, 40))
+    ended = run(SlowPlan(Slow(str(calls)), seeds), tmp_path / "run", on=cluster.address)
+    killer.join()
+    assert [key.seed for key in ended.rows] == list(seeds)
+    assert not ended.failed
+    again = len(list(calls.iterdir())) - len(seeds)
+    assert again <= 15, "at most one batch of three seconds ran twice"
+
+
+def test_a_driver_that_is_killed_goes_on_from_its_ledger(cluster, tmp_path):
+    words = ["sweep", "--vocab", "8", "--dim", "3", "--heads", "1:4", "--seeds", "10", "--steps", "1000", "--on"]
+    command = [sys.executable, "-m", "rote", *words, cluster.address, "-o", str(tmp_path / "run")]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while driver.poll() is None and time.monotonic() < deadline and trials_in(tmp_path / "run") < 3:
+        time.sleep(0.02)
+    driver.kill()
+    driver.wait()
+    before = trials_in(tmp_path / "run")
+    assert before >= 3
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    rows = Ledger.read(tmp_path / "run")[1]
+    assert len({row.key for row in rows}) == len(rows) == 40
+    here = [sys.executable, "-m", "rote", *words, "here", "-o", str(tmp_path / "here")]
+    assert subprocess.run(here, capture_output=True, check=False).returncode == 0
+    compared = [sys.executable, "-m", "rote", "runs", "diff", str(tmp_path / "run"), str(tmp_path / "here")]
+    assert subprocess.run(compared, capture_output=True, check=False).returncode == 0
+
+
+def trials_in(folder: Path) -> int:
+    if not (folder / "ledger.sqlite").exists() or not (folder / "ledger.sqlite").stat().st_size:
+        return 0
+    from rote.errors import InputError
+
+    try:
+        with Ledger.reading(folder, whole=False) as ledger:
+            return ledger.overview().trials
+    except InputError:
+        return 0
+
+
+def test_seeds_of_one_model_are_trained_there_too(cluster):
+    import rote
+
+    spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    facts = "random:vocab=6,context=2,facts=9,seed=1"
+    here, there = (rote.train_best(facts, spec, seeds=2, steps=50, on=on) for on in ("here", cluster.address))
+    assert here.certificate == there.certificate
+    assert [model.loss for model in here.models] == [model.loss for model in there.models]
