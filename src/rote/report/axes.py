@@ -27,6 +27,8 @@ class Axis:
             room = max(1.12, (high / low) ** 0.04)
             return cls(low / room, high * room, True)
         low, high = (min(0.0, low), max(0.0, high)) if from_zero else (low, high)
+        if low == high == 0 and from_zero:
+            return cls(0.0, 1.0)
         room = 0.04 * (high - low) or 0.5
         return cls(low if from_zero and low == 0 else low - room, high if from_zero and high == 0 else high + room)
 

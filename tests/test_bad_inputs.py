@@ -1,0 +1,54 @@
+"""A few of the bad inputs of benchmarks/bad_inputs.py, which tries ten thousand: no traceback, hang or file left."""
+
+from __future__ import annotations
+
+import pytest
+from hostile.surfaces import SHARES, surfaces
+from hostile.watch import watched
+
+pytest.importorskip("transformers", reason="language models need the package transformers")
+pytest.importorskip("fastapi", reason="the page needs the package fastapi")
+
+ATTEMPTS = 400
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory):
+    return {surface.name: surface for surface in surfaces(tmp_path_factory.mktemp("store"))}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SHARES)
+def test_bad_input_is_refused_or_read_and_nothing_else(every, name, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    verdicts = [watched(every[name], number, tmp_path / "scratch") for number in range(round(ATTEMPTS * SHARES[name]))]
+    assert [(verdict.case, *verdict.flaws) for verdict in verdicts if verdict.flaws] == []
+    assert sum(not verdict.accepted for verdict in verdicts) > len(verdicts) / 2
+
+
+def test_the_watch_sees_what_it_watches_for(tmp_path, monkeypatch):
+    class Broken:
+        name = "broken"
+
+        def bad(self, rng, given):
+            def attempt():
+                (given / "left").write_text("half")
+                raise KeyError("a mistake of ours")
+
+            return attempt
+
+    class Slow:
+        name = "slow"
+
+        def bad(self, rng, given):
+            def attempt():
+                while True:
+                    pass
+
+            return attempt
+
+    (trace, left) = watched(Broken(), 0, tmp_path / "scratch").flaws
+    assert "KeyError" in trace
+    assert left == "leaves behind left"
+    monkeypatch.setattr("hostile.watch.SECONDS", 0.1)
+    assert watched(Slow(), 0, tmp_path / "scratch").flaws[0].startswith("hangs")
