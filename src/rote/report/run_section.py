@@ -67,8 +67,8 @@ def _laws(run: RunView) -> list[Table]:
             law.size,
             ", ".join(f"{name} {value}" for name, value in law.fixed.items() if name in SIZES),
             law.best,
-            law.exponent,
-            _interval(law.exponent_interval),
+            law.exponent if (interval := _interval(law.exponent_interval)) else None,
+            interval,
         ]
         for law in (run.sweep.laws if run.sweep else [])
     ]
