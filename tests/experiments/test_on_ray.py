@@ -50,11 +50,14 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    started = Cluster(True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8, "include_dashboard": False})
-    started.add_node(num_cpus=1, object_store_memory=10**8)
-    yield started
-    ray.shutdown()
-    started.shutdown()
+    small = {"num_cpus": 1, "object_store_memory": 10**8}
+    started = Cluster(True, head_node_args={**small, "include_dashboard": False})
+    try:
+        started.add_node(**small)
+        yield started
+    finally:
+        ray.shutdown()
+        started.shutdown()
 
 
 def test_the_table_is_that_of_this_machine(cluster, tmp_path):
