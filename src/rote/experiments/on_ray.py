@@ -55,7 +55,7 @@ class RayCluster:
         with progress.stage("training on ray") as stage:
             try:
                 trials = list(ask())
-                while trials or tasks.running:
+                while trials or tasks.unfinished:
                     trials = tasks.send(trials)
                     for outcome in tasks.ended():
                         stage.advance()
@@ -107,6 +107,11 @@ class _Tasks(Generic[TrialT, ResultT]):
         self._lost: deque[TrialT] = deque()
         self._crashes: Counter[TrialKey] = Counter()
         self._looked, self._slots = -math.inf, self.workers or 1
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether anything is under way, or will be again."""
+        return bool(self.running or self._lost)
 
     @property
     def out(self) -> set[TrialKey]:
