@@ -16,8 +16,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledger import Ledger, TrialKey
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.run_merge import diff_runs
+from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.sweep import run_sweep
 from rote.experiments.trial import PlannedTrial

@@ -32,7 +32,6 @@ CRASHES = 3
 """Times that a trial's worker may die before the trial counts as failed."""
 LOOK_SECONDS = 5.0
 """How often the size of the cluster is asked for: nodes may come and go."""
-INSTALL = "pip install 'rote[cluster]'"
 
 
 class WorkerLost(RoteError):
@@ -71,10 +70,8 @@ class RayCluster:
         # Ray reports its use over the network unless it is told not to.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        try:
-            import ray
-        except ImportError:
-            raise InputError(f"`on`: sweeps past one machine need Ray: {INSTALL}") from None
+        import ray
+
         if ray.is_initialized():
             return ray
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
