@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from rote.errors import InputError
 from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.run_merge import diff_runs
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
+from rote.experiments.sweep import run_sweep
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import paper
@@ -50,11 +53,14 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    started = Cluster(True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8, "include_dashboard": False})
-    started.add_node(num_cpus=1, object_store_memory=10**8)
-    yield started
-    ray.shutdown()
-    started.shutdown()
+    small = {"num_cpus": 1, "object_store_memory": 10**8}
+    started = Cluster(True, head_node_args={**small, "include_dashboard": False})
+    try:
+        started.add_node(**small)
+        yield started
+    finally:
+        ray.shutdown()
+        started.shutdown()
 
 
 def test_the_table_is_that_of_this_machine(cluster, tmp_path):
@@ -141,30 +147,24 @@ def test_a_node_that_is_killed_costs_its_running_batches_alone(cluster, tmp_path
 
 
 def test_a_driver_that_is_killed_goes_on_from_its_ledger(cluster, tmp_path):
-    words = ["sweep", "--vocab", "8", "--dim", "3", "--heads", "1:4", "--seeds", "10", "--steps", "1000", "--on"]
-    command = [sys.executable, "-m", "rote", *words, cluster.address, "-o", str(tmp_path / "run")]
+    grid, folder = {"vocab": 8, "dim": 3, "heads": "1:4"}, tmp_path / "run"
+    words = ["sweep", "--vocab", "8", "--dim", "3", "--heads", "1:4", "--seeds", "10", "--steps", "1000"]
+    command = [sys.executable, "-m", "rote", *words, "--on", cluster.address, "-o", str(folder)]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while driver.poll() is None and time.monotonic() < deadline and trials_in(tmp_path / "run") < 3:
+    deadline = time.monotonic() + 300
+    while driver.poll() is None and time.monotonic() < deadline and trials_in(folder) < 3:
         time.sleep(0.02)
     driver.kill()
     driver.wait()
-    before = trials_in(tmp_path / "run")
-    assert before >= 3
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    rows = Ledger.read(tmp_path / "run")[1]
-    assert len({row.key for row in rows}) == len(rows) == 40
-    here = [sys.executable, "-m", "rote", *words, "here", "-o", str(tmp_path / "here")]
-    assert subprocess.run(here, capture_output=True, check=False).returncode == 0
-    compared = [sys.executable, "-m", "rote", "runs", "diff", str(tmp_path / "run"), str(tmp_path / "here")]
-    assert subprocess.run(compared, capture_output=True, check=False).returncode == 0
+    before = trials_in(folder)
+    assert 3 <= before < 40
+    resumed = run_sweep(grid, seeds=10, steps=1000, folder=folder, on=cluster.address)
+    assert (resumed.trained, len(resumed.rows)) == (40 - before, 40)
+    run_sweep(grid, seeds=10, steps=1000, folder=tmp_path / "here", workers=1)
+    assert diff_runs(folder, tmp_path / "here").equal
 
 
 def trials_in(folder: Path) -> int:
-    if not (folder / "ledger.sqlite").exists() or not (folder / "ledger.sqlite").stat().st_size:
-        return 0
-    from rote.errors import InputError
-
     try:
         with Ledger.reading(folder, whole=False) as ledger:
             return ledger.overview().trials

@@ -112,7 +112,7 @@ def test_runs_that_disagree_or_are_of_other_plans_are_not_merged(tmp_path):
     other = write(tmp_path / "c", [5], identity={"experiment": "another"})
     with pytest.raises(InputError, match=r"disagrees .* seed 1 .*accuracy 0\.5, 0\.75"):
         merge_runs([first, second], tmp_path / "out")
-    with pytest.raises(InputError, match="another plan.*experiment 'test', now 'another'"):
+    with pytest.raises(InputError, match=r"another plan.*experiment 'test', now 'another'"):
         merge_runs([first, other], tmp_path / "out")
     with pytest.raises(InputError, match="exists"):
         merge_runs([first, first], tmp_path / "a")

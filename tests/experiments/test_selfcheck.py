@@ -62,7 +62,8 @@ def test_a_device_that_rounds_its_inputs_is_found_out(monkeypatch):
     assert [answer.question.split(" that ")[0] for answer in wrong] == ["entries of a product of whole numbers"] * 2
 
 
-def test_results_do_not_depend_on_threads():
+def test_results_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr("rote.experiments.known_answers.threads.STEPS", 5)
     assert all(answer.holds for answer in threads("cpu"))
 
 

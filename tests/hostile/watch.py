@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Protocol
 
 SECONDS = 5.0
-"""An attempt that takes longer hangs."""
+"""Processor time beyond which an attempt hangs."""
+WAITING = 30.0
+"""Seconds on the clock beyond which it waits for something that does not come; others may use the machine as well."""
 MEMORY = 4 * 2**30
 """Address space that all attempts together may take beyond what the process had: what asks for more fails."""
 
@@ -65,7 +67,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     here, before = Path.cwd(), _resident("VmRSS")
     _forget_peak()
     os.chdir(work)
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         with _clock(), redirect_stdout(printed), redirect_stderr(printed):
             accepted = attempt()
@@ -74,7 +76,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     except BaseException as error:  # noqa: BLE001: whatever comes out here is what is looked for
         flaws.append(f"traceback: {_told(error)}")
     finally:
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         os.chdir(here)
     if "Traceback (most recent call last)" in printed.getvalue():
         flaws.append(f"traceback printed: {printed.getvalue()[-600:]}")
@@ -102,13 +104,16 @@ def _clock() -> Iterator[None]:
     def ring(*_: object) -> None:
         raise Hang
 
-    old = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    limits = ((signal.SIGALRM, signal.ITIMER_REAL, WAITING), (signal.SIGPROF, signal.ITIMER_PROF, SECONDS))
+    before = [signal.signal(number, ring) for number, _, _ in limits]
+    for _, timer, seconds in limits:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
+        for (number, timer, _), old in zip(limits, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, old)
 
 
 def _told(error: BaseException) -> str:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from rote.experiments.ledger import Ledger, TrialKey, TrialRow
+
+
+def ended_seeds(rows: Mapping[TrialKey, TrialRow]) -> Mapping[str, Set[int]]:
+    """By the text of its cell, the seeds of every trial that ended, from any mapping of trials."""
+    if isinstance(rows, LedgerRows):
+        return rows.seeds
+    seeds: dict[str, set[int]] = {}
+    for key in rows:
+        seeds.setdefault(key.cell, set()).add(key.seed)
+    return seeds
 
 
 class LedgerRows(Mapping[TrialKey, TrialRow]):
@@ -14,6 +24,11 @@ class LedgerRows(Mapping[TrialKey, TrialRow]):
         self._ledger = ledger
         self._seeds = ledger.seeds()
         self._rows: dict[TrialKey, TrialRow] | None = None
+
+    @property
+    def seeds(self) -> Mapping[str, Set[int]]:
+        """By the text of its cell, the seeds of every trial that ended."""
+        return self._seeds
 
     def add(self, row: TrialRow, key: TrialKey) -> None:
         """A trial that was recorded in the ledger."""

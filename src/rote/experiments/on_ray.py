@@ -32,7 +32,6 @@ CRASHES = 3
 """Times that a trial's worker may die before the trial counts as failed."""
 LOOK_SECONDS = 5.0
 """How often the size of the cluster is asked for: nodes may come and go."""
-INSTALL = "pip install 'rote[cluster]'"
 
 
 class WorkerLost(RoteError):
@@ -55,7 +54,7 @@ class RayCluster:
         with progress.stage("training on ray") as stage:
             try:
                 trials = list(ask())
-                while trials or tasks.running:
+                while trials or tasks.unfinished:
                     trials = tasks.send(trials)
                     for outcome in tasks.ended():
                         stage.advance()
@@ -71,10 +70,8 @@ class RayCluster:
         # Ray reports its use over the network unless it is told not to.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        try:
-            import ray
-        except ImportError:
-            raise InputError(f"`on`: sweeps past one machine need Ray: {INSTALL}") from None
+        import ray
+
         if ray.is_initialized():
             return ray
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -107,6 +104,11 @@ class _Tasks(Generic[TrialT, ResultT]):
         self._lost: deque[TrialT] = deque()
         self._crashes: Counter[TrialKey] = Counter()
         self._looked, self._slots = -math.inf, self.workers or 1
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether anything is under way, or will be again."""
+        return bool(self.running or self._lost)
 
     @property
     def out(self) -> set[TrialKey]:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from torch import Tensor
 
 from rote.experiments.ledger import TrialKey
+from rote.experiments.ledger_rows import ended_seeds
 from rote.experiments.runner import Rows
 from rote.experiments.trial import PlannedTrial
 from rote.experiments.where import Ask, Outcome
@@ -46,28 +47,35 @@ class RunPlan(Generic[TaskT]):
 
     @property
     def about(self) -> dict[str, Any]:
-        return {"trials": len(self._by_key)}
+        return {"trials": sum(map(len, self._by_cell.values()))}
 
     @property
     def trainer(self) -> RunPlan[TaskT]:
         return replace(self, trials=())
 
     @cached_property
-    def _by_key(self) -> dict[TrialKey, PlannedTrial]:
-        """Trials by name; those of equal content once."""
+    def _by_cell(self) -> dict[str, dict[int, PlannedTrial]]:
+        """Trials by the text of their cell and by seed; those of equal content once."""
         # A plan names its trials by few specifications and protocols, each one object: their text is written once.
         texts: dict[tuple[int, int, str | None], str] = {}
-        named: dict[TrialKey, PlannedTrial] = {}
+        trials: dict[str, dict[int, PlannedTrial]] = {}
         for trial in self.trials:
             content = (id(trial.spec), id(trial.protocol), trial.start)
             if content not in texts:
                 texts[content] = trial.key.cell
-            named[TrialKey(texts[content], trial.seed)] = trial
-        return named
+            trials.setdefault(texts[content], {})[trial.seed] = trial
+        return trials
 
     def wanted(self, rows: Rows) -> list[PlannedTrial]:
         """Trials that have not ended."""
-        return [trial for key, trial in self._by_key.items() if key not in rows]
+        ended = ended_seeds(rows)
+        return [
+            trial
+            for cell, trials in self._by_cell.items()
+            for done in (ended.get(cell, ()),)
+            for seed, trial in trials.items()
+            if seed not in done
+        ]
 
     def train(
         self, ask: Ask[PlannedTrial], workers: int | None, progress: Progress
@@ -87,7 +95,8 @@ class RunPlan(Generic[TaskT]):
                 yield planned[trial.key], self.recorded(trained, tasks[trial.key]), trained.seconds
 
     def own(self, rows: Rows) -> Rows:
-        return {key: rows[key] for key in self._by_key if key in rows}
+        keys = (TrialKey(cell, seed) for cell, trials in self._by_cell.items() for seed in trials)
+        return {key: rows[key] for key in keys if key in rows}
 
 
 class RandomTables:

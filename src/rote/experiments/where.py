@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from rote.errors import InputError
@@ -16,6 +17,7 @@ from rote.progress import Progress
 from rote.training.failure import Failed
 
 HERE = "here"
+INSTALL = "pip install 'rote[cluster]'"
 
 
 @runtime_checkable
@@ -88,6 +90,8 @@ def where(on: str = HERE, workers: int | None = None) -> Where:
         raise InputError(
             f"`on={on}`: is neither here, ray, nor the address of a Ray cluster (ray://HOST:PORT, HOST:PORT)"
         )
+    if find_spec("ray") is None:
+        raise InputError(f"`on={on}`: sweeps past one machine need Ray: {INSTALL}")
 
     from rote.experiments.on_ray import RayCluster
 

@@ -31,6 +31,7 @@ from rote.folders.layout import (
     KEYS,
     VOCABULARY,
     WEIGHTS,
+    is_there,
     origin_of,
     read_config,
     read_json,
@@ -150,11 +151,13 @@ def read_folder(path: str | Path) -> Folder:
     origin = origin_of(config, path)
     weights = _weights(path / WEIGHTS, spec, str(config.get("dtype")))
     vocabulary = None
-    if (path / VOCABULARY).exists():
+    if is_there(path / VOCABULARY):
         tokens = read_json(path / VOCABULARY)
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
             raise InputError(f"{path / VOCABULARY}: must be a list of tokens")
         vocabulary = Vocabulary(tokens)
+    elif "stored_keys" in config:
+        raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
     try:
         model = Model(spec, weights, vocabulary, _reader(path, config, spec, vocabulary, origin))
     except RoteError as error:
@@ -191,7 +194,7 @@ def _reader(
 def read_certificate(path: Path) -> Certificate | None:
     """The certificate of a model folder, where it has one."""
     path = path / CERTIFICATE
-    if not path.exists():
+    if not is_there(path):
         return None
     stated = read_json(path)
     if not isinstance(stated, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,14 @@ def read_json(path: Path) -> Any:
 
 
 def refuse_other_than_files(path: Path) -> None:
-    """Refuse a device or a pipe in a file's place, which would be read for ever."""
-    if path.exists() and not path.is_file():
+    """Refuse what stands in a file's place: a device or a pipe would be read for ever, and a link may lead nowhere."""
+    if is_there(path) and not path.is_file():
         raise InputError(f"{path}: is not a plain file; rote did not write this")
+
+
+def is_there(path: Path) -> bool:
+    """Whether a folder has a file of this name, be it a link that leads nowhere."""
+    return os.path.lexists(path)
 
 
 def _refuse_what_is_no_folder(path: Path) -> None:

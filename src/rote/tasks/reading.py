@@ -113,7 +113,7 @@ def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading,
 def _roles(table: Table, reading: Reading) -> Roles:
     """The columns a reading names, or those it leaves to custom: the last one answers, the others are the key."""
     names = list(table.columns)
-    asked = [*(reading.key or ()), *filter(None, (reading.answer, reading.weight))]
+    asked = [*(reading.key or ()), *(name for name in (reading.answer, reading.weight) if name is not None)]
     flaws = [
         f"there is no column {name!r}{nearest(name, names)}; columns: {listed(names)}"
         for name in dict.fromkeys(asked)

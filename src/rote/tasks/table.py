@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.errors import listed, problems
+from rote.errors import InputError, listed, problems
 
 LONGEST_CELL = 131_072
 """Characters in a cell beyond which a file is taken to be broken (an unclosed quotation mark swallows the rest)."""
+
+MOST_COLUMNS = 16_384
+"""As many as spreadsheets have. Every column of a key is a token, and attention looks at each of them."""
 
 SHOWN = 5
 """How many offending lines, keys or names a message lists."""
@@ -59,8 +62,18 @@ def checked_table(
     return table
 
 
+def check_width(where: str, columns: int) -> None:
+    """Refuse a table of more columns than any table of facts has."""
+    if columns > MOST_COLUMNS:
+        raise InputError(
+            f"{where}: {columns:,} columns are more than the {MOST_COLUMNS:,} of a spreadsheet; give one fact per row, "
+            "its key in a few columns and its answer in one"
+        )
+
+
 def check_names(where: str, names: Sequence[str]) -> None:
-    """Refuse column names that are empty or occur twice."""
+    """Refuse column names that are empty or occur twice, and too many of them."""
+    check_width(where, len(names))
     wrong = []
     twice = [name for name, times in Counter(names).items() if times > 1 and name.strip()]
     if twice:

@@ -14,6 +14,7 @@ from rote.training.trials import EngineName
 
 PART = "threads"
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
+STEPS = 60
 FACTS = "random:vocab=12,context=2,facts=100,seed=1"
 
 
@@ -29,7 +30,7 @@ def threads(device: str) -> Iterator[KnownAnswer]:
 
 
 def _weights(engine: EngineName, device: str, workers: int) -> list[dict[str, torch.Tensor]]:
-    trained = train(FACTS, SPEC, seeds=4, steps=60, engine=engine, device=device, workers=workers)
+    trained = train(FACTS, SPEC, seeds=4, steps=STEPS, engine=engine, device=device, workers=workers)
     return [model.model.weights for model in trained]
 
 

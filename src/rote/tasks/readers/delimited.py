@@ -18,7 +18,7 @@ from rote.errors import InputError, listed, problems
 from rote.tasks.origin import Reading
 from rote.tasks.readers.header import LOOKED_AT, first_line_is_a_fact
 from rote.tasks.readers.text import read_text
-from rote.tasks.table import SHOWN, Table, check_names, checked_table
+from rote.tasks.table import SHOWN, Table, check_names, check_width, checked_table
 
 OTHERS = (";", "\t", "|")
 """Characters that divide the cells of files that are called .csv all the same."""
@@ -42,6 +42,7 @@ def table_from_text(text: str, where: str, separator: str, reading: Reading | No
         notes.append(f"cells are divided by {_spoken(other)}, not by {_spoken(separator)}")
         separator = other
     start, first, width = _first_line(text, where, separator, reading)
+    check_width(where, width)
     if first is None:
         names = [f"column {number}" for number in range(1, width + 1)]
         if reading.header is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rote.errors import listed, problems
 from rote.tasks.readers.text import read_text
-from rote.tasks.table import SHOWN, Table, checked_table
+from rote.tasks.table import SHOWN, Table, check_width, checked_table
 
 _WORDS = {True: "true", False: "false", None: ""}
 
@@ -39,6 +39,7 @@ def table_from_lines(text: str, where: str) -> Table:
             broken.append(f"line {line} is nested too deeply; facts are flat objects")
             continue
         if isinstance(row, dict) and not names and row:
+            check_width(where, len(row))
             names, columns = list(row), [[] for _ in row]
         wrong = _unlike(row, names)
         if wrong:
