@@ -37,6 +37,8 @@ from rote.training.protocol import protocol_named
 # The workers cannot import this file.
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
+STEPS = 2500
+"""Of the trials whose efficiency is measured: more than a second of processor."""
 NODE = {"num_cpus": 1, "object_store_memory": 10**8}
 
 
@@ -79,7 +81,8 @@ class Waiting:
     def train(self, ask: Any, workers: int | None, progress: Any) -> Iterator[tuple[WaitingTrial, Any, float]]:
         for trial in ask():
             if self.calls is not None:
-                (Path(self.calls) / f"{trial.seed}-{time.monotonic_ns()}").touch()
+                node = ray.get_runtime_context().get_node_id()
+                (Path(self.calls) / f"{node}-{trial.seed}-{time.monotonic_ns()}").touch()
             time.sleep(self.seconds)
             yield trial, {}, 0.0
 
@@ -100,13 +103,21 @@ def node(cluster: Cluster, root: Path) -> None:
     calls.mkdir()
     doomed = cluster.add_node(**NODE)
     cluster.wait_for_nodes()
-    killer = threading.Timer(6.0, cluster.remove_node, (doomed,), {"allow_graceful": False})
+
+    def kill_while_it_works() -> None:
+        while len(list(calls.glob(f"{doomed.node_id}-*"))) < 12:
+            time.sleep(0.01)
+        cluster.remove_node(doomed, allow_graceful=False)
+
+    killer = threading.Thread(target=kill_while_it_works, daemon=True)
     killer.start()
-    ended = run(Waiting(150, 0.2, str(calls)), root / "node", on=cluster.address)
-    killer.join()
+    ended = run(Waiting(300, 0.2, str(calls)), root / "node", on=cluster.address)
     rows = Ledger.read(root / "node")[1]
-    twice = len(list(calls.iterdir())) - 150
-    print(f"a node killed: {len(rows)} of 150 trials in the ledger, {len(ended.failed)} failed, {twice} started twice")
+    there, twice = len(list(calls.glob(f"{doomed.node_id}-*"))), len(list(calls.iterdir())) - 300
+    print(
+        f"a node {'NOT ' if killer.is_alive() else ''}killed after it had begun {there} trials: {len(rows)} of 300 "
+        f"are in the ledger, {len(ended.failed)} failed, {twice} begun twice"
+    )
 
 
 def overhead(cluster: Cluster, root: Path) -> None:
@@ -114,14 +125,14 @@ def overhead(cluster: Cluster, root: Path) -> None:
     from rote.experiments import on_ray
 
     run(Waiting(20, 0.0), on=cluster.address)
-    batched, tasks = on_ray.TASK_SECONDS, 300
-    on_ray.TASK_SECONDS = 0.0
+    kept, tasks = (on_ray.TASK_SECONDS, on_ray.DRIVER_SECONDS), 300
+    on_ray.TASK_SECONDS = on_ray.DRIVER_SECONDS = 0.0
     for folder, where in ((None, "in memory"), (root / "overhead", "with a ledger on disk")):
         began = time.perf_counter()
         run(Waiting(tasks, 0.0), folder, on=cluster.address)
         each = (time.perf_counter() - began) / tasks
         print(f"overhead: {1000 * each:.1f} ms a task of one trial that does nothing, {where}")
-    on_ray.TASK_SECONDS = batched
+    on_ray.TASK_SECONDS, on_ray.DRIVER_SECONDS = kept
     began = time.perf_counter()
     run(Waiting(20_000, 0.0), on=cluster.address)
     print(f"overhead: {1e6 * (time.perf_counter() - began) / 20_000:.0f} us a trial in batches, in memory")
@@ -129,10 +140,10 @@ def overhead(cluster: Cluster, root: Path) -> None:
 
 def efficiency(cluster: Cluster, root: Path) -> None:
     spec = AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=10, scale_scores=True)
-    trials = [PlannedTrial(spec, protocol_named("fast", spec, 2500), seed) for seed in range(16)]
+    trials = [PlannedTrial(spec, protocol_named("fast", spec, 2500, steps=STEPS), seed) for seed in range(16)]
     training = RunPlan({"benchmark": "efficiency"}, trials, RandomTables(), _recorded)
     for name, plan in (("wait a second", Waiting(16, 1.0)), ("train", training)):
-        run(plan, on=cluster.address, workers=2)
+        run(Waiting(8, 0.5), on=cluster.address, workers=2)
         clock = {}
         for workers in (1, 2):
             began = time.perf_counter()
@@ -157,6 +168,7 @@ if __name__ == "__main__":
     started = Cluster(True, head_node_args={**NODE, "include_dashboard": False})
     try:
         started.add_node(**NODE)
+        ray.init(address=started.address, log_to_driver=False)
         with tempfile.TemporaryDirectory() as folder:
             for part in sys.argv[1:] or PARTS:
                 PARTS[part](started, Path(folder))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 import rote
 from rote.cli import app
@@ -16,12 +18,23 @@ from rote.constructions import CONSTRUCTIONS
 
 SOURCE = Path(rote.__file__).parent
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
-COMMANDS = [name for name in app if not name.startswith("-")]
+
+
+def leaves(group: App, words: str = "") -> Iterator[str]:
+    """Every command, those of groups (`runs list`) included, as it is typed."""
+    for name in group:
+        if not name.startswith("-"):
+            below = list(leaves(group[name], f"{words}{name} "))
+            yield from below or [f"{words}{name}"]
+
+
+COMMANDS = list(leaves(app))
 EVERYWHERE = {"--help", "--version"}
 
 
 def flags(command: str) -> set[str]:
-    return {name for argument in app[command].assemble_argument_collection() for name in argument.names} | EVERYWHERE
+    named = reduce(lambda group, word: group[word], command.split(), app)
+    return {name for argument in named.assemble_argument_collection() for name in argument.names} | EVERYWHERE
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -52,7 +65,7 @@ def test_options_are_shown_as_the_command_takes_them(command, message, shown):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_flags_in_a_help_text_are_flags_of_that_command(command, capsys):
-    app([command, "--help"], result_action="return_value")
+    app([*command.split(), "--help"], result_action="return_value")
     shown = set(FLAG.findall(capsys.readouterr().out))
     assert "--help" in shown or shown
     assert shown <= flags(command)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import logging
 import math
 import os
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -26,6 +28,9 @@ from rote.training.failure import FAILURES, Failed
 
 TASK_SECONDS = 3.0
 """What a task should take: long beside the tens of milliseconds that it costs, short beside a run."""
+DRIVER_SECONDS = 0.02
+"""What a task should take, at least, for each core of the cluster: the driver spends some milliseconds on each task, so
+that on a thousand cores tasks of three seconds would keep it busier than it can be."""
 AHEAD = 2
 """Tasks that are out at a time for each core of the cluster, so that no worker waits for the driver."""
 CRASHES = 3
@@ -49,9 +54,8 @@ class RayCluster:
     def run(
         self, trainer: Trainer[TrialT, ResultT], ask: Ask[TrialT], adaptive: bool, progress: Progress
     ) -> Iterator[Outcome[TrialT, ResultT]]:
-        ray = self.joined()
-        tasks = _Tasks(ray, trainer, self.workers)
-        with progress.stage("training on ray") as stage:
+        with self._connected() as ray, progress.stage("training on ray") as stage:
+            tasks = _Tasks(ray, trainer, self.workers)
             try:
                 trials = list(ask())
                 while trials or tasks.unfinished:
@@ -65,25 +69,31 @@ class RayCluster:
             finally:
                 tasks.cancel()
 
-    def joined(self) -> Any:
-        """The ray module, connected. The connection stays for the process's life: to start Ray takes seconds."""
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """The ray module, connected until the trials have ended; one that its user connected stays so."""
         # Ray reports its use over the network unless it is told not to.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
 
-        if ray.is_initialized():
-            return ray
-        quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-        try:
-            ray.init(address=self.address, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            where = self.address or "this machine"
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"`on`: no Ray cluster answers at {where} ({reason}); `ray status` says whether one runs there"
-            ) from None
-        return ray
+        # What Ray says of lost workers and nodes it says on standard output, where a command's own document goes.
+        with redirect_stdout(sys.stderr):
+            if ray.is_initialized():
+                yield ray
+                return
+            try:
+                ray.init(address=self.address, log_to_driver=False, logging_level=logging.ERROR)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                where = self.address or "this machine"
+                reason = " ".join(str(error).split())[:200]
+                raise InputError(
+                    f"`on`: no Ray cluster answers at {where} ({reason}); `ray status` says whether one runs there"
+                ) from None
+            try:
+                yield ray
+            finally:
+                ray.shutdown()
 
 
 @dataclass
@@ -165,7 +175,8 @@ class _Tasks(Generic[TrialT, ResultT]):
         if self.seconds is None:
             return 1
         share = math.ceil(waiting / (AHEAD * self._slots))
-        return max(1, min(share, int(TASK_SECONDS / max(self.seconds, 1e-6))))
+        worth = max(TASK_SECONDS, DRIVER_SECONDS * self._slots / AHEAD)
+        return max(1, min(share, int(worth / max(self.seconds, 1e-6))))
 
     def _look(self) -> None:
         """How many tasks the cluster takes now."""
