@@ -65,8 +65,12 @@ class KeptSeeds:
         return ended
 
     def remove(self) -> None:
-        """Called once the best model stands."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Called once the best model stands. Renamed first, so that who is killed meanwhile leaves no half of a seed."""
+        aside = self.folder.with_name(f".{self.folder.name}.part")
+        shutil.rmtree(aside, ignore_errors=True)
+        if self.folder.exists():
+            self.folder.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
 
     def _path(self, seed: int) -> Path:
         return self.folder / f"seed-{seed}"
