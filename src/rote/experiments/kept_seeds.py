@@ -65,7 +65,7 @@ class KeptSeeds:
         return ended
 
     def remove(self) -> None:
-        """Called once the best model stands. Renamed first, so that who is killed meanwhile leaves no half of a seed."""
+        """Called once the best model stands. Renamed first: whoever is killed meanwhile leaves no half of a seed."""
         aside = self.folder.with_name(f".{self.folder.name}.part")
         shutil.rmtree(aside, ignore_errors=True)
         if self.folder.exists():
