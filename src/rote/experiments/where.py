@@ -35,13 +35,14 @@ class NamedTrial(Protocol):
 
 
 TrialT = TypeVar("TrialT", bound=NamedTrial)
+AnyT = TypeVar("AnyT")
 ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 
-Ask = Callable[[], Sequence[TrialT]]
+Ask = Callable[[], Sequence[AnyT]]
 """Gives the trials that are wanted, most urgent first; those that are running may be among them."""
 
-Outcome = tuple[TrialT, ResultT | Failed, float]
+Outcome = tuple[AnyT, ResultT | Failed, float]
 """A trial that ended or failed, its result, and its processor seconds."""
 
 
