@@ -103,7 +103,7 @@ def reproduce_part(
     on: str = HERE,
     progress: Progress = SILENT,
 ) -> RunRows:
-    """Train one part of a figure's trials (`1/2`); `rote.experiments.runs` merges the ledgers of all parts."""
+    """Train one part of a figure's trials (`1/2`); `rote.experiments.run_merge` puts the parts together."""
     return run(_trials(plan, engine), folder, workers=workers, on=on, part=Part.read(part), progress=progress)
 
 
