@@ -91,7 +91,7 @@ class CommandLines:
                 # one that failed.
                 place = rng.choice(places)
                 huge = words[0] == "sweep" or words[place - 1] in HOW_OFTEN
-                values = [number for number in NUMBERS if not (huge and number.strip("+")[:2].isdigit())]
+                values = [number for number in NUMBERS if not (huge and number.strip("+").replace("_", "")[:2].isdigit())]
                 return [*words[:place], rng.choice(values), *words[place + 1 :]]
         if kind == 3 and len(words) > 1:
             place = rng.randrange(1, len(words))
