@@ -117,7 +117,8 @@ def _small_disks(disk: Path) -> list[str]:
         finally:
             subprocess.run(["umount", "-l", str(disk)], check=True)
         wrong += _told(f"a disk of {size + 4} KiB", flaws)
-    print(f"small disks: {len(SIZES)} from {SIZES[0] + 4} to {SIZES[-1] + 4} KiB, {full} too small, {len(wrong)} complaints")
+    sizes = f"{len(SIZES)} from {SIZES[0] + 4} to {SIZES[-1] + 4} KiB"
+    print(f"small disks: {sizes}, {full} too small, {len(wrong)} complaints")
     return wrong
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from hostile.surfaces import SHARES, surfaces
 from hostile.watch import watched
 

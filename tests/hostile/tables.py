@@ -106,7 +106,9 @@ def _rows(rng: random.Random) -> tuple[list[str], list[list[str]]]:
     rows = [[rng.choice(kind) for kind in kinds] for _ in range(rng.randrange(12))]
     if rows and rng.random() < 0.2:
         # The same keys in another of Unicode's normal forms.
-        rows += [[unicodedata.normalize(rng.choice(("NFC", "NFD", "NFKC", "NFKD")), cell) for cell in row] for row in rows]
+        rows += [
+            [unicodedata.normalize(rng.choice(("NFC", "NFD", "NFKC", "NFKD")), cell) for cell in row] for row in rows
+        ]
     if rows and rng.random() < 0.1:
         rows[-1] = rows[-1] * rng.randrange(3)
     return names, rows
@@ -177,11 +179,13 @@ def description(rng: random.Random) -> str:
     """A text where facts are named."""
     kind = rng.randrange(5)
     if kind == 0:
-        return rng.choice((*NAMES, "nowhere.csv", "/etc", "/etc/shadow.csv", "random", "random:", "wordnets", "a/b.csv"))
+        return rng.choice(
+            (*NAMES, "nowhere.csv", "/etc", "/etc/shadow.csv", "random", "random:", "wordnets", "a/b.csv")
+        )
     start = rng.choice(("random", "random", "random", "countries", "airports", "Random", "rand", "random:random"))
     names = (
-        "vocab", "context", "facts", "seed", "answers", "kind", "entropy", "rank", "prior", "exponent", "examples", "dim",
-        "classes", "targets", "shared", "answer", "relations", "x", "", "vocab",
+        "vocab", "context", "facts", "seed", "answers", "kind", "entropy", "rank", "prior", "exponent", "examples",
+        "dim", "classes", "targets", "shared", "answer", "relations", "x", "", "vocab",
     )  # fmt: skip
     sizes = {"vocab": "7", "context": "2", "facts": "9"} if start == "random" else {}
     for _ in range(rng.randrange(4)):
