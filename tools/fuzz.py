@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "fuzz"
@@ -108,8 +110,8 @@ def seeds(name: str, folder: Path) -> None:
 
 def search(name: str, seconds: int) -> None:
     """Search one target in this process, which ends with it."""
-    import atheris
-
+    # It has no types, and is installed by `make fuzz` alone.
+    atheris: Any = import_module("atheris")
     with atheris.instrument_imports(include=["rote"]):
         attempt = TARGETS[name]()
     corpus = BUILD / name
