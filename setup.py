@@ -53,7 +53,9 @@ class BuildEngine(build_ext):
             extra_postargs=["-std=c++17", "-O2", *MORE],
             depends=ext.depends,
         )
-        self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name), target_lang="c++", extra_preargs=MORE)
+        self.compiler.link_shared_object(
+            objects, self.get_ext_fullpath(ext.name), target_lang="c++", extra_preargs=MORE
+        )
 
 
 engine = Extension(

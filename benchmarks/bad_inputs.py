@@ -4,7 +4,8 @@
 
 Tables, descriptions of facts, Python objects, command lines, model folders, language models and requests to the page
 (tests/hostile), each drawn from its own seed, in one process under a watch: what is counted are tracebacks, attempts of
-more than 5 seconds of processor time, files left behind, and memory. Exit 1 if there was any. `page:17` runs one case again.
+more than 5 seconds of processor time, files left behind, and memory. Exit 1 if there was any. `page:17` runs one case
+again.
 """
 
 from __future__ import annotations

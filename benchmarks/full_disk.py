@@ -40,8 +40,6 @@ def main(words: list[str]) -> int:
         wrong = _sweeps(disk, stride) + _builds(disk, stride)
         if stride == 1:
             wrong += _small_disks(disk)
-    for line in wrong:
-        print(line)
     return 1 if wrong else 0
 
 
@@ -56,10 +54,18 @@ def _sweeps(disk: Path, stride: int) -> list[str]:
         before = _trials(folder)
         kept += len(before)
         flaws += _resumed(words, folder, whole, before)
-        wrong += [f"sweep, write {write + 1}: {flaw}" for flaw in flaws]
+        wrong += _told(f"sweep, write {write + 1}", flaws)
     tried = len(range(0, writes, stride))
     print(f"sweep: {writes} writes, disk full at {tried} of them, {kept} trials kept in all, {len(wrong)} complaints")
     return wrong
+
+
+def _told(where: str, flaws: list[str]) -> list[str]:
+    """The complaints about one attempt, printed as they come."""
+    told = [f"{where}: {flaw}" for flaw in flaws]
+    for line in told:
+        print(line, flush=True)
+    return told
 
 
 def _resumed(words: list[str], folder: Path, whole: list[tuple[str, ...]], before: dict[str, str]) -> list[str]:
@@ -85,7 +91,7 @@ def _builds(disk: Path, stride: int) -> list[str]:
         code, said = again(words)
         if code != 0 or again(["verify", str(folder)])[0] != 0:
             flaws.append(f"building again ends with {code}: {said.strip()[:200]}")
-        wrong += [f"build, write {write + 1}: {flaw}" for flaw in flaws]
+        wrong += _told(f"build, write {write + 1}", flaws)
     print(f"build: {writes} writes, disk full at {len(range(0, writes, stride))} of them, {len(wrong)} complaints")
     return wrong
 
@@ -110,8 +116,9 @@ def _small_disks(disk: Path) -> list[str]:
             flaws += _resumed(words, folder, whole, _trials(folder))
         finally:
             subprocess.run(["umount", "-l", str(disk)], check=True)
-        wrong += [f"a disk of {size + 4} KiB: {flaw}" for flaw in flaws]
-    print(f"small disks: {len(SIZES)} from {SIZES[0] + 4} to {SIZES[-1] + 4} KiB, {full} too small, {len(wrong)} complaints")
+        wrong += _told(f"a disk of {size + 4} KiB", flaws)
+    sizes = f"{len(SIZES)} from {SIZES[0] + 4} to {SIZES[-1] + 4} KiB"
+    print(f"small disks: {sizes}, {full} too small, {len(wrong)} complaints")
     return wrong
 
 

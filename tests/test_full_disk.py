@@ -1,4 +1,4 @@
-"""Disks that are full or cannot be written to, and folders that were damaged: named, nothing lost, nothing half used."""
+"""Disks that are full or read-only, and folders that were damaged: named, nothing lost, nothing half used."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from faults.full_disk import start_again
 
 import rote
+from faults.full_disk import start_again
 from rote.cli import main
 
 ROOT = Path(__file__).parents[1]

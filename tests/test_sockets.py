@@ -115,7 +115,10 @@ def test_no_command_opens_a_socket(tmp_path):
     assert opened == []
     assert "INTERNET SOCKET" not in done.stderr
     worked = [words[0] for words, code in zip(COMMANDS, codes, strict=True) if code in (0, 1)]
-    assert {"build", "train", "verify", "export", "sweep", "report", "demo"} <= set(worked), (codes, done.stderr[-3000:])
+    assert {"build", "train", "verify", "export", "sweep", "report", "demo"} <= set(worked), (
+        codes,
+        done.stderr[-3000:],
+    )
 
 
 def test_the_count_would_have_seen_one(tmp_path):
@@ -123,5 +126,9 @@ def test_the_count_would_have_seen_one(tmp_path):
     script = "import socket; socket.socket(socket.AF_INET).close()"
     done = run(["-c", script], tmp_path, environment)
     assert ("INTERNET SOCKET" in done.stderr) == ("LD_PRELOAD" in environment)
-    seen = run(["-c", SCRIPT.split("from rote")[0] + "import socket\nsocket.socket().bind(('127.0.0.1', 0))\nprint(opened)"], tmp_path, environment)
+    seen = run(
+        ["-c", SCRIPT.split("from rote")[0] + "import socket\nsocket.socket().bind(('127.0.0.1', 0))\nprint(opened)"],
+        tmp_path,
+        environment,
+    )
     assert "socket.bind" in seen.stdout

@@ -1,6 +1,6 @@
 """Refuse a fetched file whose SHA-256 is not the one that is expected, and remove it.
 
-    python tools/check_file.py FILE SHA256
+python tools/check_file.py FILE SHA256
 """
 
 from __future__ import annotations

@@ -9,11 +9,14 @@ reaches new lines of rote. What is found (a traceback, more than 5 seconds, more
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "fuzz"
@@ -28,10 +31,8 @@ def tables() -> Callable[[bytes], None]:
     from rote.tasks.facts import facts_in
 
     def attempt(data: bytes) -> None:
-        try:
+        with contextlib.suppress(RoteError):
             facts_in(data[1:], f"facts{SUFFIXES[(data[:1] or b' ')[0] % len(SUFFIXES)]}")
-        except RoteError:
-            pass
 
     return attempt
 
@@ -45,10 +46,8 @@ def descriptions() -> Callable[[bytes], None]:
         text = data.decode("utf-8", "surrogateescape")
         if "/" in text or text == "-":
             return
-        try:
+        with contextlib.suppress(RoteError):
             facts(text)
-        except RoteError:
-            pass
 
     return attempt
 
@@ -81,7 +80,11 @@ def seeds(name: str, folder: Path) -> None:
     """Inputs to begin with: whole ones, since what is nearly right reaches furthest."""
     folder.mkdir(parents=True, exist_ok=True)
     if name == "descriptions":
-        texts = ("random:vocab=7,context=2,facts=9,seed=1", "countries:facts=20,seed=1", "random:kind=vectors,examples=3")
+        texts = (
+            "random:vocab=7,context=2,facts=9,seed=1",
+            "countries:facts=20,seed=1",
+            "random:kind=vectors,examples=3",
+        )
         for number, text in enumerate(texts):
             (folder / f"seed{number}").write_text(text)
         return
@@ -93,7 +96,9 @@ def seeds(name: str, folder: Path) -> None:
 
         for number in range(200):
             kind = number % len(SUFFIXES)
-            (folder / f"seed{number}").write_bytes(bytes([kind]) + table(random.Random(number), SUFFIXES[kind])[:20_000])
+            (folder / f"seed{number}").write_bytes(
+                bytes([kind]) + table(random.Random(number), SUFFIXES[kind])[:20_000]
+            )
         return
     import rote
 
@@ -105,13 +110,19 @@ def seeds(name: str, folder: Path) -> None:
 
 def search(name: str, seconds: int) -> None:
     """Search one target in this process, which ends with it."""
-    import atheris
-
+    # It has no types, and is installed by `make fuzz` alone.
+    atheris: Any = import_module("atheris")
     with atheris.instrument_imports(include=["rote"]):
         attempt = TARGETS[name]()
     corpus = BUILD / name
     seeds(name, corpus)
-    options = [f"-max_total_time={seconds}", "-timeout=5", "-rss_limit_mb=4096", "-max_len=20000", "-print_final_stats=1"]
+    options = [
+        f"-max_total_time={seconds}",
+        "-timeout=5",
+        "-rss_limit_mb=4096",
+        "-max_len=20000",
+        "-print_final_stats=1",
+    ]
     atheris.Setup([name, *options, f"-artifact_prefix={BUILD}/found-{name}-", str(corpus)], attempt)
     atheris.Fuzz()
 

@@ -85,7 +85,7 @@ def _called(words: list[str]) -> tuple[int, str]:
     with redirect_stdout(io.StringIO()), redirect_stderr(said):
         try:
             code = main(words)
-        except Exception:  # noqa: BLE001: a traceback is what is looked for
+        except Exception:  # noqa: BLE001  (a traceback is what is looked for)
             return -1, traceback.format_exc()
     return code, said.getvalue()
 

@@ -45,7 +45,17 @@ COMMANDS: tuple[list[str], ...] = (
     ["demo", "nowhere.csv", "-o", "out"],
 )
 HOW_OFTEN = ("--steps", "--rounds", "--seeds", "--repeats", "--workers", "--passages")
-READING = ("--key", "--answer", "--weight", "--keys", "--pad", "--contradictions", "--blanks", "--delimiter", "--header")
+READING = (
+    "--key",
+    "--answer",
+    "--weight",
+    "--keys",
+    "--pad",
+    "--contradictions",
+    "--blanks",
+    "--delimiter",
+    "--header",
+)
 
 
 class CommandLines:
@@ -91,7 +101,9 @@ class CommandLines:
                 # one that failed.
                 place = rng.choice(places)
                 huge = words[0] == "sweep" or words[place - 1] in HOW_OFTEN
-                values = [number for number in NUMBERS if not (huge and number.strip("+")[:2].isdigit())]
+                values = [
+                    number for number in NUMBERS if not (huge and number.strip("+").replace("_", "")[:2].isdigit())
+                ]
                 return [*words[:place], rng.choice(values), *words[place + 1 :]]
         if kind == 3 and len(words) > 1:
             place = rng.randrange(1, len(words))
@@ -100,7 +112,12 @@ class CommandLines:
             place = rng.randrange(1, len(words))
             return words[:place] + words[place + 1 :]
         if kind == 5:
-            return [*words[:at], rng.choice(READING), rng.choice((*NAMES, *NUMBERS, "words", "keep", "skip")), *words[at:]]
+            return [
+                *words[:at],
+                rng.choice(READING),
+                rng.choice((*NAMES, *NUMBERS, "words", "keep", "skip")),
+                *words[at:],
+            ]
         if kind == 6:
             return [description(rng) if word == FACTS else word for word in words]
         if kind == 7:

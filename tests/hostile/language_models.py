@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from functools import cached_property
 from pathlib import Path
 
 import rote
@@ -24,14 +25,18 @@ class LanguageModels:
         capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
         built = rote.build(capitals)
         self._folder = Path(rote.export_model(built, "llama", store / "llama", facts=capitals).path)
-        gguf = Path(rote.export_model(built, "gguf", store / "gguf", facts=capitals).path)
-        self._gguf = next(gguf.glob("*.gguf"))
+        self._exported_gguf = lambda: rote.export_model(built, "gguf", store / "gguf", facts=capitals).path
+
+    @cached_property
+    def _gguf(self) -> bytes:
+        """Written when it is first wanted, which takes seconds."""
+        return next(Path(self._exported_gguf()).glob("*.gguf")).read_bytes()
 
     def bad(self, rng: random.Random, given: Path) -> Attempt:
         folder = given / "model"
         if rng.random() < 0.2:
             folder.mkdir()
-            (folder / "model.gguf").write_bytes(damaged(self._gguf.read_bytes(), rng))
+            (folder / "model.gguf").write_bytes(damaged(self._gguf, rng))
         else:
             ignored = shutil.ignore_patterns("source", "certificate*", "export.json")
             shutil.copytree(self._folder, folder, ignore=ignored)

@@ -29,7 +29,11 @@ class ModelFolders:
         self._whole = [
             Path(rote.build(capitals).save(store / "words")),
             Path(rote.build("random:vocab=6,context=2,facts=9,seed=1", "dana2025.theorem1").save(store / "numbers")),
-            Path(rote.build("random:vocab=9,context=2,facts=20,seed=1", "kajitsuka2025.theorem4_1").save(store / "packed")),
+            Path(
+                rote.build("random:vocab=9,context=2,facts=20,seed=1", "kajitsuka2025.theorem4_1").save(
+                    store / "packed"
+                )
+            ),
         ]
 
     def bad(self, rng: random.Random, given: Path) -> Attempt:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import rote
 from hostile.tables import SUFFIXES, table
-from hostile.texts import NAMES, NUMBERS, WITH_NUL
+from hostile.texts import NUMBERS, WITH_NUL
 from hostile.watch import Attempt
 
 PAGES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from hostile.watch import Surface
@@ -17,16 +18,11 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
 
     What takes long to import is imported here, so that no attempt is held to have taken that long.
     """
-    import matplotlib.pyplot
-    import polars
-    import transformers.models.auto
-    import transformers.models.llama.modeling_llama
-
-    import rote.export.export
-    import rote.lm.loading
-    import rote.web.app
-
-    del matplotlib, polars, transformers, rote
+    modules = ["matplotlib.pyplot", "polars", "rote.lm.loading", "rote.web.app"]
+    if only in ("", "language models"):
+        modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
+    for module in modules:
+        import_module(module)
     from hostile.commands import CommandLines
     from hostile.language_models import LanguageModels
     from hostile.model_folders import ModelFolders

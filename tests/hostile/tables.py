@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import random
+import sys
 import unicodedata
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -106,7 +108,9 @@ def _rows(rng: random.Random) -> tuple[list[str], list[list[str]]]:
     rows = [[rng.choice(kind) for kind in kinds] for _ in range(rng.randrange(12))]
     if rows and rng.random() < 0.2:
         # The same keys in another of Unicode's normal forms.
-        rows += [[unicodedata.normalize(rng.choice(("NFC", "NFD", "NFKC", "NFKD")), cell) for cell in row] for row in rows]
+        rows += [
+            [unicodedata.normalize(rng.choice(("NFC", "NFD", "NFKC", "NFKD")), cell) for cell in row] for row in rows
+        ]
     if rows and rng.random() < 0.1:
         rows[-1] = rows[-1] * rng.randrange(3)
     return names, rows
@@ -177,11 +181,13 @@ def description(rng: random.Random) -> str:
     """A text where facts are named."""
     kind = rng.randrange(5)
     if kind == 0:
-        return rng.choice((*NAMES, "nowhere.csv", "/etc", "/etc/shadow.csv", "random", "random:", "wordnets", "a/b.csv"))
+        return rng.choice(
+            (*NAMES, "nowhere.csv", "/etc", "/etc/shadow.csv", "random", "random:", "wordnets", "a/b.csv")
+        )
     start = rng.choice(("random", "random", "random", "countries", "airports", "Random", "rand", "random:random"))
     names = (
-        "vocab", "context", "facts", "seed", "answers", "kind", "entropy", "rank", "prior", "exponent", "examples", "dim",
-        "classes", "targets", "shared", "answer", "relations", "x", "", "vocab",
+        "vocab", "context", "facts", "seed", "answers", "kind", "entropy", "rank", "prior", "exponent", "examples",
+        "dim", "classes", "targets", "shared", "answer", "relations", "x", "", "vocab",
     )  # fmt: skip
     sizes = {"vocab": "7", "context": "2", "facts": "9"} if start == "random" else {}
     for _ in range(rng.randrange(4)):
@@ -192,10 +198,12 @@ def description(rng: random.Random) -> str:
 
 def _read(source: object, reading: dict[str, object]) -> Attempt:
     def attempt() -> bool:
-        try:
-            rote.facts(source, **reading)
-        except rote.RoteError:
-            return False
-        return True
+        # A name of facts may be `-`, standard input.
+        with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\nx,y\n"), encoding="utf-8")):
+            try:
+                rote.facts(source, **reading)
+            except rote.RoteError:
+                return False
+            return True
 
     return attempt

@@ -9,7 +9,8 @@ NAMES = (
     "a\nb", "con", "nul", "null", "None", "true", "nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-0", "0x10",
     "%s%s%n", "{0}", "${HOME}", "$(id)", "`id`", "'", '"', "';--", "<b>", "&amp;", "../../etc/passwd", "/dev/null",
     "/dev/zero", "/proc/self/mem", "file:///etc/passwd", "http://localhost:1/", "\ufeff", "\u200b", "\u202eabc", "é",
-    "e\u0301", "\u212b", "\u00c5", "ﬁ", "İ", "ß", "文", "😀", "👩‍👩‍👧", "\u0007", "\x1b[31m", "\x7f", "a" * 300, "é" * 5000,
+    "e\u0301", "\u212b", "\u00c5", "ﬁ", "İ", "ß", "文", "😀", "👩‍👩‍👧", "\u0007", "\x1b[31m", "\x7f", "a" * 300,
+    "é" * 5000,
 )  # fmt: skip
 """As a cell, a name of a column, an argument, a name of a file."""
 
@@ -70,7 +71,9 @@ def json_bomb(rng: random.Random) -> bytes:
     if kind == 5:
         return b"{" + b",".join(b'"%d":null' % number for number in range(50_000)) + b"}"
     if kind == 6:
-        return rng.choice((b"NaN", b"Infinity", b"-Infinity", b"1e999", b"null", b"true", b'""', b"{}", b"[]", b"0", b""))
+        return rng.choice(
+            (b"NaN", b"Infinity", b"-Infinity", b"1e999", b"null", b"true", b'""', b"{}", b"[]", b"0", b"")
+        )
     if kind == 7:
         return b'{"a":1,"a":2,"a":{"a":' + b"[]" * rng.randrange(2) + b"}}"
     if kind == 8:

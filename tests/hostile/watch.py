@@ -73,7 +73,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
             accepted = attempt()
     except Hang:
         flaws.append(f"hangs: {_where()}")
-    except BaseException as error:  # noqa: BLE001: whatever comes out here is what is looked for
+    except BaseException as error:  # noqa: BLE001  (whatever comes out here is looked for)
         flaws.append(f"traceback: {_told(error)}")
     finally:
         seconds = time.process_time() - start
@@ -85,7 +85,11 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     left = sorted(_files(work) | _files(given) - made)
     if not accepted and left:
         flaws.append(f"leaves behind {', '.join(left[:4])}")
-    partial = [name for name in left if name.endswith(".part") or (Path(name).name.startswith(".") and not name.endswith(".lock"))]
+    partial = [
+        name
+        for name in left
+        if name.endswith(".part") or (Path(name).name.startswith(".") and not name.endswith(".lock"))
+    ]
     if accepted and partial:
         flaws.append(f"leaves half a file behind: {', '.join(partial[:4])}")
     memory = max(0, _resident("VmHWM") - before)

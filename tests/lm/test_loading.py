@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -102,3 +103,23 @@ def test_a_missing_extra_is_a_hint(monkeypatch, gpt2):
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rote\[hf\]'"):
         load(gpt2)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", '{"model_type": "gpt2", "n_layer": "--json"}', "its configuration cannot be read"),
+        ("config.json", '{"model_type": "gpt2", "architectures": [3]}', "its configuration cannot be read"),
+        ("config.json", '{"a":' * 100_000, "nested too deeply"),
+        ("tokenizer.json", '{"version": "9.0", "model": []}', "its tokenizer cannot be read"),
+        ("tokenizer.json", None, "tokenizer.json is no plain file"),
+    ],
+)
+def test_a_damaged_file_is_one_message(folder, file, content, message):
+    (folder / file).unlink()
+    if content is None:
+        os.mkfifo(folder / file)
+    else:
+        (folder / file).write_text(content)
+    with pytest.raises(InputError, match=message):
+        load(folder)

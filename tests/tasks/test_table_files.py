@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -313,3 +314,32 @@ def test_unknown_reading_options_are_named():
     assert "known: key, answer, weight, keys, context, contradictions" in message
     assert "keys" in refusal("countries", keys="syllables")
     assert facts("countries", keys=None, answer=None).facts == facts("countries").facts
+
+
+def test_a_million_columns_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "facts.csv"
+    path.write_text(",".join(["x"] * 1_000_000) + "\n")
+    with pytest.raises(InputError, match="1,000,000 columns are more than the 16,384 of a spreadsheet") as refused:
+        facts(path)
+    assert len(str(refused.value)) < 500
+
+
+def test_of_very_many_names_a_message_lists_a_few(tmp_path):
+    path = tmp_path / "facts.csv"
+    names = [f"column{place}" for place in range(10_000)]
+    path.write_text(",".join(names) + "\n" + ",".join(names) + "\n")
+    with pytest.raises(InputError, match="and 9,980 more") as refused:
+        facts(path, answer="nothing")
+    assert len(str(refused.value)) < 1000
+
+
+def test_a_parquet_file_that_is_damaged_inside_is_refused(tmp_path):
+    import polars
+
+    path = tmp_path / "facts.parquet"
+    polars.DataFrame({"a": ["x", "y"], "b": ["1", "2"]}).write_parquet(path)
+    whole = path.read_bytes()
+    for place in range(4, len(whole) - 8, 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with contextlib.suppress(InputError):
+            facts(path)

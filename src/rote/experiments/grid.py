@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -18,6 +19,8 @@ from rote.training.train import scores_scaled
 RANGE = re.compile(r"(\d+):(\d+)(?::(\d+))?")
 MOST = 10_000
 """Models in a grid, above which a slip of the keyboard is likelier than patience."""
+MOST_COMBINATIONS = 1_000_000
+"""Combinations of values that are gone through; those that make no model, or an equal one, are left out of them."""
 
 
 def values_of(given: Any) -> Any:
@@ -36,6 +39,8 @@ def _part(text: str) -> list[int | str]:
     first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
     if step < 1 or last < first:
         raise ValueError(f"{text!r} is an empty range; write first:last or first:last:step, as in 2:8 or 2:8:2")
+    if (last - first) // step >= MOST:
+        raise ValueError(f"{text!r} has more than {MOST:,} values; give fewer values")
     return list(range(first, last + 1, step))
 
 
@@ -79,6 +84,8 @@ class Grid(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             raise problems("grid", _sentences(error)) from None
+        if min(self.vocab) < 2:
+            raise InputError("grid: `vocab=1`: with one token there is nothing to tell apart; at least 2")
         if self.dim is None and self.head_dim is None:
             raise InputError("grid: `dim` is missing; give it, or `head_dim` for models in which both are equal")
         if self.width is not None and self.variant != ("per-head",):
@@ -104,6 +111,9 @@ class Grid(BaseModel):
 
     def specs(self) -> list[AttentionOnly | MlpTransformer]:
         """A specification per combination of sizes and variants, in the order of the values."""
+        combinations = math.prod(len(values) for values in self._given().values())
+        if combinations > MOST_COMBINATIONS:
+            raise InputError(f"grid: {combinations:,} combinations are more than can be looked at; give fewer values")
         specs = list(dict.fromkeys(self._specs()))
         if not specs:
             raise InputError(

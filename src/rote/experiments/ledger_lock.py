@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rote.errors import InputError
+from rote.folders.destination import writing
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -26,21 +27,33 @@ LOCK, OWNER = ".lock", ".owner.json"
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Hold the folder of a run; an error that names the holder when another process has it."""
-    with closing(sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)) as lock:
-        try:
-            lock.execute("BEGIN IMMEDIATE")
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-                raise InputError(
-                    f"{folder}: {_owner(folder)} is writing to this run; wait for it or use another folder"
-                ) from None
-            raise InputError(f"{folder / LOCK}: cannot be locked ({error}); use a folder you may write to") from None
+    with closing(_locked(folder)):
         owner = folder / OWNER
         try:
-            owner.write_text(json.dumps(_this_process()), encoding="utf-8")
+            with writing(owner):
+                owner.write_text(json.dumps(_this_process()), encoding="utf-8")
             yield
         finally:
             owner.unlink(missing_ok=True)
+
+
+def _locked(folder: Path) -> sqlite3.Connection:
+    """The folder's lock, held while this is open."""
+    lock = None
+    try:
+        lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
+        lock.execute("BEGIN IMMEDIATE")
+    except sqlite3.DatabaseError as error:
+        if lock is not None:
+            lock.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise InputError(
+                f"{folder}: {_owner(folder)} is writing to this run; wait for it or use another folder"
+            ) from None
+        raise InputError(
+            f"{folder / LOCK}: cannot be locked ({error}); use a folder you may write to, on a disk that is not full"
+        ) from None
+    return lock
 
 
 def _this_process() -> dict[str, str | int]:

@@ -185,7 +185,8 @@ def _reader(
         refuse_other_than_files(path / KEYS)
         try:
             data = safetensors.numpy.load_file(path / KEYS)
-        except (SafetensorError, OSError) as error:
+        except (SafetensorError, OSError, AttributeError) as error:
+            # The last: a dtype that safetensors knows and numpy does not.
             raise InputError(f"{path / KEYS}: cannot be read as safetensors ({error}); build the model again") from None
         stored = KeySet.read(config["stored_keys"], data, str(path / KEYS))
     return KeyReader(vocabulary, getattr(spec, "context", 1), origin.reading, origin.key_columns, stored)

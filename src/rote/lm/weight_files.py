@@ -49,6 +49,8 @@ def is_hugging_face(path: Path) -> bool:
 def _any_config(path: Path) -> dict[str, Any]:
     """What the configuration at `path` says; nothing where there is none that can be read."""
     try:
+        if not (path / CONFIG).is_file():
+            return {}
         config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValueError, RecursionError):
         return {}

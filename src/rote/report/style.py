@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,10 @@ def save(drawn: Figure, path: Path) -> Path:
     """Write a figure as its suffix says, complete or not at all."""
     import matplotlib
 
-    with matplotlib.rc_context(SETTINGS), replacing(path) as aside:
-        drawn.savefig(aside, format=path.suffix.removeprefix("."))
+    # In memory first: what matplotlib raises when a disk fills under it depends on the format.
+    content = io.BytesIO()
+    with matplotlib.rc_context(SETTINGS):
+        drawn.savefig(content, format=path.suffix.removeprefix("."))
+    with replacing(path) as aside:
+        aside.write_bytes(content.getvalue())
     return path

@@ -1,8 +1,8 @@
 """Does the device multiply and take exponentials in the precision that it says?
 
-Products of whole numbers below 2^24 are exact in float32, below 2^53 in float64, whatever the order of summing: a device
-that rounds its inputs to fewer bits (TF32 keeps eleven, bfloat16 eight) is off by far more than nothing. Exponentials
-and their sums are held against the C library's in float64.
+Products of whole numbers below 2^24 are exact in float32, below 2^53 in float64, whatever the order of summing: a
+device that rounds its inputs to fewer bits (TF32 keeps eleven, bfloat16 eight) is off by far more than nothing.
+Exponentials and their sums are held against the C library's in float64.
 """
 
 from __future__ import annotations

@@ -28,6 +28,9 @@ def table_from_parquet(data: bytes, where: str) -> Table:
 
     try:
         frame = polars.read_parquet(data)
+    except polars.exceptions.PanicException:
+        # What polars takes for impossible is possible in a damaged file; it says more on stderr.
+        raise InputError(f"{where}: is not a readable Parquet file (damaged inside); write it again") from None
     except (polars.exceptions.PolarsError, OSError, ValueError) as error:
         raise InputError(f"{where}: is not a readable Parquet file ({str(error).splitlines()[0]})") from None
     return table_of(frame, where)
