@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rote.constructions.build import build
 from rote.errors import RoteError
@@ -14,7 +15,7 @@ from rote.measure.recall import recall
 from rote.tasks.facts import facts
 
 PART = "building"
-BUILDS = (
+BUILDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("dana2025.theorem1", "countries:facts=300,seed=1", {}),
     ("dana2025.theorem1", "random:vocab=50,context=2,facts=210,seed=1", {"dim": 10, "head_dim": 10, "heads": 20}),
     ("rote.readout", "random:vocab=30,context=3,facts=400,seed=1", {}),

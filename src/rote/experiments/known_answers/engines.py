@@ -7,7 +7,8 @@ vector is partly empty somewhere: attention alone, shared compression, an MLP, s
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -42,10 +43,10 @@ ADAM = AdamSettings(0.9, 0.99, 1e-8)
 
 def engines(device: str) -> Iterator[KnownAnswer]:
     """The torch engine on the device; on the processor, the native engine in every width that it has."""
-    yield from _engine(f"torch engine, float32, {device}", lambda *case: TorchObjective(*case, device=device))
+    yield from _engine(f"torch engine, float32, {device}", partial(TorchObjective, device=device))
     if device != "cpu":
         return
-    yield from _engine("torch engine, float64", lambda *case: TorchObjective(*case, dtype=torch.float64), 1e-9)
+    yield from _engine("torch engine, float64", partial(TorchObjective, dtype=torch.float64), 1e-9)
     here = native_engine.lanes()
     for width in WIDTHS:
         name = f"native engine, {width} lanes ({instructions(width)})"
@@ -54,7 +55,7 @@ def engines(device: str) -> Iterator[KnownAnswer]:
         elif width not in here:
             yield KnownAnswer.not_here(name, "gradients", "this processor has no such instructions")
         else:
-            yield from _engine(name, lambda *case, width=width: NativeObjective(*case, width))
+            yield from _engine(name, partial(NativeObjective, width=width))
 
 
 def instructions(width: int) -> str:
@@ -64,7 +65,7 @@ def instructions(width: int) -> str:
     return {4: "as the compiler chose"}.get(width, "x86 alone")
 
 
-def _engine(name: str, make, tolerance: float = TOLERANCE) -> Iterator[KnownAnswer]:
+def _engine(name: str, make: Callable[..., Objective], tolerance: float = TOLERANCE) -> Iterator[KnownAnswer]:
     gradients = predictions = losses = 0.0
     for spec in SPECS:
         problem = TrainingProblem.of(random_associations(spec.vocab, spec.context, seed=1))
