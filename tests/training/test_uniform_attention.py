@@ -56,7 +56,6 @@ def test_outputs_and_gradients_are_those_of_the_plain_network(case):
     sequences, problem, shape = case
     stack, free = initial_stack(shape, problem, [3, 4])
     problem, stack = in_float64(problem, stack)
-    problem = SequenceProblem.of_tokens(sequences, 7) if problem is None else problem
     passed = forward(stack, problem)
     losses, accuracies, slopes = measured(passed.outputs, problem)
     gradients = Stack(*(torch.empty_like(part) for part in stack))
@@ -72,7 +71,7 @@ def test_outputs_and_gradients_are_those_of_the_plain_network(case):
         else:
             loss = ((outputs[0] - problem.targets) ** 2).mean()
         assert losses[network].item() == pytest.approx(loss.item(), abs=1e-6)
-        plainly = torch.autograd.grad(loss, [part for part in stack])
+        plainly = torch.autograd.grad(loss, list(stack))
         for own, other, where in zip(gradients, plainly, free, strict=True):
             picked = (slice(None), network) if own.dim() == 4 else (network,)
             assert torch.allclose((own * where)[picked], (other * where)[picked], atol=1e-6)
@@ -101,7 +100,7 @@ def test_a_stack_learns_and_stops_when_one_network_has(case):
 
 
 def test_what_keeps_the_constants_and_a_fixed_embedding_stay_as_they_are(case):
-    sequences, problem, shape = case
+    _, problem, shape = case
     # A rate so high that whatever is not held fast moves far.
     (trained,) = train_stack(problem, shape, [Setting(0.5, 0)], [0], Schedule(3, 0.5))
     stack, free = initial_stack(shape, problem, [0])

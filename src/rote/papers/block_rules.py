@@ -17,9 +17,9 @@ class BlocksGrowAsPower(Rule):
     @property
     def in_words(self) -> str:
         return (
-            f"b N^e through the points has the 95 % interval of e within [{self.low:g}, {self.high:g}] in every series; "
-            "refuted where it lies outside in a series, undecided where #blocks is the same at every N. Points where "
-            "no #blocks of the ladder sufficed count as one more than the largest, and as a lower end"
+            f"the 95 % interval of e in b N^e lies within [{self.low:g}, {self.high:g}] in every series; refuted where "
+            "it lies outside in one, or where two points alone are too steep. Of the N at which one block suffices the "
+            "largest counts; an N at which no #blocks tried did says only that more are needed"
         )
 
 

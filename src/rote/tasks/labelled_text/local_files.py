@@ -12,7 +12,7 @@ from rote.tasks.readers.jsonl import read_jsonl
 from rote.tasks.table import Table
 
 TEXT_COLUMNS = ("text", "premise", "sentence1")
-"""Columns that hold the text, the first that there is: IMDb's, and MultiNLI's on the Hugging Face hub and as released."""
+"""Columns that hold the text, the first that there is: IMDb's, and MultiNLI's on the hub and as released."""
 LABEL_COLUMNS = ("label", "gold_label")
 UNLABELLED = ("", "-", "-1")
 """Labels that mean there is none: MultiNLI's, where annotators did not agree, and IMDb's of its unlabelled part."""

@@ -24,7 +24,6 @@ def labelled_texts(source: str) -> LabelledTexts:
     path = Path(source)
     if path.suffix.lower() not in READERS and not path.exists():
         raise InputError(
-            f"texts: {source} is neither a source ({', '.join((DEFINITIONS, *HUB))}) nor a file "
-            f"({', '.join(READERS)})"
+            f"texts: {source} is neither a source ({', '.join((DEFINITIONS, *HUB))}) nor a file ({', '.join(READERS)})"
         )
     return texts_of_file(path)

@@ -32,6 +32,4 @@ class LabelledTexts:
             )
         kept = set(self.labels_by_size[:classes])
         rows = [row for row, label in enumerate(self.labels) if label in kept]
-        return LabelledTexts(
-            self.name, tuple(self.texts[row] for row in rows), tuple(self.labels[row] for row in rows)
-        )
+        return LabelledTexts(self.name, tuple(self.texts[row] for row in rows), tuple(self.labels[row] for row in rows))

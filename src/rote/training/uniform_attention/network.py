@@ -159,4 +159,3 @@ def backward(stack: Stack, problem: SequenceProblem, kept: Pass, slopes: Tensor,
             spread = problem.spread(torch.bmm(stack.attention.mT, slope))
             slope = spread.index_add_(2, problem.first, slope)
     gradients.embedding.copy_(slope)
-

@@ -155,5 +155,7 @@ class _AdamW:
             gradient = gradients[number]
             mean.lerp_(gradient, 1 - MOMENTUM)
             square.mul_(SQUARES).addcmul_(gradient, gradient, value=1 - SQUARES)
-            change = (stride * mean).div_(square.sqrt().div_(root).add_(TINY)).add_(part * (self._schedule.decay * rates))
+            change = (
+                (stride * mean).div_(square.sqrt().div_(root).add_(TINY)).add_(part * (self._schedule.decay * rates))
+            )
             part.sub_(change.mul_(free))

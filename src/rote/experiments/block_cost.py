@@ -1,0 +1,84 @@
+"""What a figure about #blocks costs, before it is run: rough processor time.
+
+A step of a stack takes a fixed time, one for each block, and one for each number that a token or a sequence makes a
+block compute. How many rungs a search climbs is guessed from the runs behind docs/kajitsuka2025.md, where the
+constants were fitted too, on a core that was shared; expect a factor of two either way.
+"""
+
+from __future__ import annotations
+
+from rote.experiments.block_plan import BlockPlan
+from rote.papers.block_figures import BlockCurvesFigure, BlockSearch, RandomSequences, Sequences
+from rote.papers.kajitsuka2025.choices import BATCH, STEPS
+
+PER_STEP = 1.4e-3
+PER_BLOCK = 1.6e-4
+"""For F1's block and F2's together, whatever the size."""
+PER_NUMBER = 1.3e-9
+"""For each number inside a block, of every network, token and sequence, forward and back."""
+PER_SHARE = 6e-9
+"""For each token of each sequence and each number it carries, averaged and given back."""
+RECALLED_AFTER = 0.25
+"""Steps of the stack that recalls the sequences, as a share of all."""
+WORDS_PER_SEQUENCE = {1000: 0.45, 3000: 0.95, None: 2.1}
+"""Tokens that occur, for each sequence, about."""
+LARGEST_WITH_ONE_BLOCK = {1000: 500, 3000: 1000, None: 10_000}
+"""Sequences up to which one block is expected to suffice, by the words that have a token."""
+LARGEST_OF_ALL = 1.6
+"""Times as many are expected to be too many for every rung."""
+
+
+def stack_seconds(kind: Sequences, sequences: int, blocks: int, networks: int) -> float:
+    """Processor time of one stack that takes all its steps."""
+    if isinstance(kind, RandomSequences):
+        tokens, shares = sequences + kind.vectors, sequences * kind.vectors
+    else:
+        tokens = sequences * WORDS_PER_SEQUENCE.get(kind.words, 1.0)
+        shares = sequences * kind.context
+    inside = (tokens + sequences) * (kind.inner + 1) * networks
+    carried = shares * (kind.width + 1) * networks
+    return STEPS * (PER_STEP + blocks * (PER_BLOCK + PER_NUMBER * inside) + PER_SHARE * carried)
+
+
+def block_cost(plan: BlockPlan) -> tuple[int, float]:
+    """Trials and estimated processor seconds of a plan; searches are guessed at."""
+    figure = plan.figure
+    if isinstance(figure, BlockCurvesFigure):
+        each = [stack_seconds(figure.kind, figure.sequences, blocks, figure.trials) for blocks in plan.blocks]
+        return len(each) * figure.trials * plan.repeats, sum(each) * plan.repeats
+    trials, seconds = 0, 0.0
+    for asked in plan.searches:
+        counted, taken = _search_cost(plan, asked)
+        trials, seconds = trials + counted * plan.repeats, seconds + taken * plan.repeats
+    return trials, seconds
+
+
+def _search_cost(plan: BlockPlan, asked: BlockSearch) -> tuple[int, float]:
+    """All stacks of the rungs that are expected to fail, and one that stops early."""
+    failing = _rungs_that_fail(plan, asked)
+    if failing is None:
+        return 0, 0.0
+    per_rung = -(-plan.trials // BATCH)
+    seconds = sum(
+        per_rung * stack_seconds(asked.kind, asked.sequences, blocks, BATCH) for blocks in plan.ladder[:failing]
+    )
+    if failing < len(plan.ladder):
+        last = stack_seconds(asked.kind, asked.sequences, plan.ladder[failing], BATCH)
+        seconds += last * (per_rung if plan.whole else RECALLED_AFTER)
+    return (failing * per_rung + 1) * BATCH, seconds
+
+
+def _rungs_that_fail(plan: BlockPlan, asked: BlockSearch) -> int | None:
+    """Rungs below the one that suffices; nothing where a smaller number of sequences is expected to end the series."""
+    kind = asked.kind
+    if isinstance(kind, RandomSequences):
+        return 1
+    one = 25 if kind.embedding == "fixed" else LARGEST_WITH_ONE_BLOCK.get(kind.words, 1000)
+    beyond = sorted(
+        other.sequences for other in plan.searches if other.kind == kind and other.sequences > LARGEST_OF_ALL * one
+    )
+    if asked.sequences <= one:
+        return 0
+    if beyond and asked.sequences > beyond[0]:
+        return None
+    return len(plan.ladder) if asked.sequences > LARGEST_OF_ALL * one else len(plan.ladder) // 3
