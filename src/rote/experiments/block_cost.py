@@ -11,13 +11,15 @@ from rote.experiments.block_plan import BlockPlan
 from rote.papers.block_figures import BlockCurvesFigure, BlockSearch, RandomSequences, Sequences
 from rote.papers.kajitsuka2025.choices import BATCH, STEPS
 
-PER_STEP = 1.4e-3
-PER_BLOCK = 1.6e-4
+PER_STEP = 1.8e-3
+PER_BLOCK = 2e-4
 """For F1's block and F2's together, whatever the size."""
-PER_NUMBER = 1.3e-9
+PER_NUMBER = 5e-9
 """For each number inside a block, of every network, token and sequence, forward and back."""
 PER_SHARE = 6e-9
 """For each token of each sequence and each number it carries, averaged and given back."""
+PER_PRODUCT = 1e-10
+"""For each token and each sequence, where most sequences hold most tokens."""
 RECALLED_AFTER = 0.25
 """Steps of the stack that recalls the sequences, as a share of all."""
 WORDS_PER_SEQUENCE = {1000: 0.45, 3000: 0.95, None: 2.1}
@@ -31,13 +33,13 @@ LARGEST_OF_ALL = 1.6
 def stack_seconds(kind: Sequences, sequences: int, blocks: int, networks: int) -> float:
     """Processor time of one stack that takes all its steps."""
     if isinstance(kind, RandomSequences):
-        tokens, shares = sequences + kind.vectors, sequences * kind.vectors
+        tokens = sequences + kind.vectors
     else:
-        tokens = sequences * WORDS_PER_SEQUENCE.get(kind.words, 1.0)
-        shares = sequences * kind.context
+        tokens = round(sequences * WORDS_PER_SEQUENCE.get(kind.words, 1.0))
+    numbers = networks * (kind.width + 1) * sequences
+    averaging = numbers * min(PER_SHARE * kind.context, PER_PRODUCT * tokens)
     inside = (tokens + sequences) * (kind.inner + 1) * networks
-    carried = shares * (kind.width + 1) * networks
-    return STEPS * (PER_STEP + blocks * (PER_BLOCK + PER_NUMBER * inside) + PER_SHARE * carried)
+    return STEPS * (PER_STEP + averaging + blocks * (PER_BLOCK + PER_NUMBER * inside))
 
 
 def block_cost(plan: BlockPlan) -> tuple[int, float]:

@@ -79,6 +79,7 @@ def _(rule: BlocksGrowAsPower, measured: BlockFindings) -> Verdict:
     if not exponents:
         return Verdict("undecided", "nothing was run")
     why = "; ".join(f"{name}: {exponent.in_words}" for name, exponent in exponents.items())
+    why += _built_in_words(measured)
     if measured.published and not measured.plan.quick:
         published = exponent_of({N: [blocks] for N, blocks in measured.published.items()}, largest)
         why += f"; the published values by the same rule: {published.in_words}"
@@ -95,6 +96,18 @@ def _(rule: BlocksGrowAsPower, measured: BlockFindings) -> Verdict:
         for name, exponent in exponents.items()
     }
     return Verdict(outcome, why, numbers)
+
+
+def _built_in_words(measured: BlockFindings) -> str:
+    """How the construction's weights grow on the same sequences, in exact arithmetic."""
+    series = measured.series[0]
+    built = {math.log(point.x): [math.log(point.built["exact"]["nonzeros"])] for point in series.points if point.built}
+    try:
+        fit = fit_law(Points.of(built), "linear")
+    except InputError:  # nothing was built, or too little
+        return ""
+    low, high = fit.hull("b")
+    return f"; the construction's weights ({series.name}): exponent {fit.values['b']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _outside(exponent: Exponent, rule: BlocksGrowAsPower) -> bool:
