@@ -22,12 +22,13 @@ PER_PRODUCT = 1e-10
 """For each token and each sequence, where most sequences hold most tokens."""
 RECALLED_AFTER = 0.25
 """Steps of the stack that recalls the sequences, as a share of all."""
-WORDS_PER_SEQUENCE = {1000: 0.45, 3000: 0.95, None: 2.1}
+WORDS_PER_SEQUENCE = {1000: 0.7, 3000: 1.1, None: 2.4}
 """Tokens that occur, for each sequence, about."""
-LARGEST_WITH_ONE_BLOCK = {1000: 500, 3000: 1000, None: 10_000}
-"""Sequences up to which one block is expected to suffice, by the words that have a token."""
-LARGEST_OF_ALL = 1.6
-"""Times as many are expected to be too many for every rung."""
+MOST_RECALLED = {1000: 400, 3000: 1000, None: 10_000}
+"""Sequences that one or two blocks are expected to recall, by the words that have a token; more are expected to be too
+many for every rung."""
+MOST_RECALLED_FIXED = 60
+"""The same, where the embedding is not trained."""
 
 
 def stack_seconds(kind: Sequences, sequences: int, blocks: int, networks: int) -> float:
@@ -75,12 +76,8 @@ def _rungs_that_fail(plan: BlockPlan, asked: BlockSearch) -> int | None:
     kind = asked.kind
     if isinstance(kind, RandomSequences):
         return 1
-    one = 25 if kind.embedding == "fixed" else LARGEST_WITH_ONE_BLOCK.get(kind.words, 1000)
-    beyond = sorted(
-        other.sequences for other in plan.searches if other.kind == kind and other.sequences > LARGEST_OF_ALL * one
-    )
-    if asked.sequences <= one:
+    most = MOST_RECALLED_FIXED if kind.embedding == "fixed" else MOST_RECALLED.get(kind.words, 1000)
+    if asked.sequences <= most:
         return 0
-    if beyond and asked.sequences > beyond[0]:
-        return None
-    return len(plan.ladder) if asked.sequences > LARGEST_OF_ALL * one else len(plan.ladder) // 3
+    first = min(other.sequences for other in plan.searches if other.kind == kind and other.sequences > most)
+    return len(plan.ladder) if asked.sequences == first else None

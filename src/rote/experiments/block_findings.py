@@ -78,6 +78,11 @@ class BlockFindings:
     def published(self) -> dict[int, int]:
         return dict(self.plan.figure.published)
 
+    @property
+    def most_built(self) -> BlockSeries:
+        """The series with the most points on which the construction was built."""
+        return max(self.series, key=lambda series: sum(point.built is not None for point in series.points))
+
     @cached_property
     def verdicts(self) -> list[tuple[Claim, Any]]:
         """Each claim with its verdict."""

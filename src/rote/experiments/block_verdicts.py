@@ -100,7 +100,7 @@ def _(rule: BlocksGrowAsPower, measured: BlockFindings) -> Verdict:
 
 def _built_in_words(measured: BlockFindings) -> str:
     """How the construction's weights grow on the same sequences, in exact arithmetic."""
-    series = measured.series[0]
+    series = measured.most_built
     built = {math.log(point.x): [math.log(point.built["exact"]["nonzeros"])] for point in series.points if point.built}
     try:
         fit = fit_law(Points.of(built), "linear")

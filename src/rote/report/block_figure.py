@@ -18,15 +18,15 @@ def block_figure(findings: BlockFindings, folder: Path, formats: Sequence[str] =
     """Draw a figure in these formats; the file names are the figure's id."""
     plan = findings.plan
     folder.mkdir(parents=True, exist_ok=True)
-    with figure(9.6, 4.2) as drawn:
+    built = any(point.built for series in findings.series for point in series.points)
+    two = built or not isinstance(plan.figure, SmallestBlocksFigure)
+    with figure(9.6 if two else 6.4, 4.2) as drawn:
+        panels: Any = drawn.subplots(1, 1 + two, squeeze=False)[0]
         if isinstance(plan.figure, SmallestBlocksFigure):
-            built = any(point.built for series in findings.series for point in series.points)
-            panels: Any = drawn.subplots(1, 2 if built else 1, squeeze=False)[0]
             _draw_smallest(panels[0], findings, plan.figure)
             if built:
                 _draw_built(panels[1], findings)
         else:
-            panels = drawn.subplots(1, 2)
             _draw_curves(panels, findings)
         note = "QUICK: fewer points and trials, " if plan.quick else ""
         missing = f", {findings.missing} points not run" if findings.missing else ""
@@ -43,7 +43,7 @@ def _draw_smallest(axes: Any, findings: BlockFindings, asked: SmallestBlocksFigu
     for index, series in enumerate(findings.series):
         colour, mark = COLOURS[index % len(COLOURS)], MARKS[index % len(MARKS)]
         # Series that agree would hide each other: each is moved a little along x.
-        aside = 1 + 0.012 * (index - (len(findings.series) - 1) / 2)
+        aside = 1 + 0.035 * (index - (len(findings.series) - 1) / 2)
         x = [point.x * aside for point in series.points for blocks in point.smallest if blocks is not None]
         y = [blocks for point in series.points for blocks in point.smallest if blocks is not None]
         axes.plot(x, y, marker=mark, ms=5, lw=1, color=colour, label=series.name, zorder=3)
@@ -53,6 +53,8 @@ def _draw_smallest(axes: Any, findings: BlockFindings, asked: SmallestBlocksFigu
                     "", (point.x * aside, top * 1.45), (point.x * aside, top),
                     arrowprops={"arrowstyle": "->", "color": colour},
                 )  # fmt: skip
+    if any(None in point.smallest for series in findings.series for point in series.points):
+        axes.plot([], [], ls="none", marker="$\u2191$", ms=8, color=GREY, label=f"more than {top}")
     if findings.published:
         axes.plot(
             list(findings.published), list(findings.published.values()), ls="none", marker="x", ms=6, color=GREY,
@@ -63,11 +65,14 @@ def _draw_smallest(axes: Any, findings: BlockFindings, asked: SmallestBlocksFigu
     axes.set_ylim(0.85, top * 1.6)
     axes.set_xscale("log")
     ticks = sorted({point.x for series in findings.series for point in series.points} | set(findings.published))
-    kept = [tick for index, tick in enumerate(ticks) if index == 0 or tick >= 1.3 * ticks[index - 1] or index % 3 == 0]
-    axes.set_xticks(kept, [f"{tick:,}" for tick in kept], rotation=45)
+    kept = ticks[:1]
+    for tick in ticks[1:]:
+        # On a logarithmic axis, names of numbers nearer than this would touch.
+        kept += [tick] if tick >= 1.4 * kept[-1] else []
+    axes.set_xticks(kept, [f"{tick:,}" for tick in kept])
     axes.minorticks_off()
     axes.set_xlabel(findings.x_label)
-    axes.set_ylabel("smallest #blocks (arrow: more than the ladder has)")
+    axes.set_ylabel("smallest #blocks")
     axes.grid()
     axes.legend(fontsize=7.5, loc="upper left")
 
@@ -77,10 +82,16 @@ def _draw_built(axes: Any, findings: BlockFindings) -> None:
     for index, series in enumerate(findings.series):
         colour = COLOURS[index % len(COLOURS)]
         _draw_trained(axes, series, colour)
-    series = findings.series[0]
+    series = findings.most_built
     for which, label, style in (("exact", "exact arithmetic", "-"), ("float", "floats", "--")):
         points = [(point.x, point.built[which]["nonzeros"]) for point in series.points if point.built]
-        axes.plot(*zip(*points, strict=True), style, color=GREY, lw=1.3, label=f"Theorem 4.1 as built, {label}")
+        axes.plot(
+            *zip(*points, strict=True),
+            style,
+            color=GREY,
+            lw=1.3,
+            label=f"Theorem 4.1 as built, {label} ({series.name})",
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel(findings.x_label)

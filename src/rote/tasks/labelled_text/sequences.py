@@ -50,26 +50,25 @@ class LabelledSequences:
         """The first `count` of all sequences in the random order of a seed."""
         texts = labelled_texts(how.source).of_classes(how.classes)
         cut = _cut(how)
-        drawn: dict[tuple[str, ...], int] = {}
-        for row in np.random.default_rng(seed).permutation(len(cut)):
+        drawn: dict[tuple[str, ...], tuple[tuple[str, ...], str]] = {}
+        for row in np.random.default_rng(seed).permutation(len(cut)).tolist():
             if len(drawn) == count:
                 break
-            if cut[row] is not None:
-                drawn.setdefault(tuple(sorted(cut[row])), int(row))
+            tokens = cut[row]
+            if tokens is not None:
+                drawn.setdefault(tuple(sorted(tokens)), (tokens, texts.labels[row]))
         if len(drawn) < count:
             raise InputError(
                 f"{texts.name}: {count} sequences of {how.context} tokens are asked for, and there are {len(drawn)} "
                 "that differ; ask for fewer, or give more texts"
             )
-        rows = list(drawn.values())
         classes = tuple(sorted(set(texts.labels)))
-        numbers = {label: number for number, label in enumerate(classes)}
-        tokens = tuple(sorted({token for row in rows for token in cut[row]}))
-        number_of = {token: number for number, token in enumerate(tokens)}
+        occurring = tuple(sorted({token for tokens, _ in drawn.values() for token in tokens}))
+        number_of = {token: number for number, token in enumerate(occurring)}
         return cls(
-            np.array([[number_of[token] for token in cut[row]] for row in rows], dtype=np.int64),
-            np.array([numbers[texts.labels[row]] for row in rows], dtype=np.int64),
-            tokens,
+            np.array([[number_of[token] for token in tokens] for tokens, _ in drawn.values()], dtype=np.int64),
+            np.array([classes.index(label) for _, label in drawn.values()], dtype=np.int64),
+            occurring,
             classes,
         )
 

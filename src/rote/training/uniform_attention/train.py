@@ -109,6 +109,8 @@ def measured(outputs: Tensor, problem: SequenceProblem) -> tuple[Tensor, Tensor,
     """Loss and accuracy of each network on every sequence, and the loss's gradient by the outputs."""
     sequences = outputs.shape[2]
     if problem.labels is None:
+        if problem.targets is None:
+            raise TypeError("problem: it has neither labels nor targets")
         off = outputs[:, 0] - problem.targets
         return (off * off).mean(1), torch.zeros(len(outputs)), (2 / sequences * off)[:, None]
     labels = problem.labels.expand(len(outputs), 1, -1)
