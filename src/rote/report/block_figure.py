@@ -116,14 +116,18 @@ def _draw_curves(panels: Any, findings: BlockFindings) -> None:
         for place, line in enumerate(curve.curves):
             steps, losses, accuracies = zip(*line, strict=True)
             style: Any = {"color": colour, "lw": 1.3 if place == 0 else 0.7, "alpha": 1 if place == 0 else 0.45}
-            label = f"{curve.blocks} blocks" if place == 0 else None
+            label = f"{curve.blocks} block{'s' * (curve.blocks > 1)}" if place == 0 else None
             panels[0].plot(steps, losses, label=label, **style)
             panels[1].plot(steps, accuracies, label=label, **style)
     panels[0].set_yscale("log")
-    panels[0].set_ylim(top=3)
+    least = min((loss for curve in findings.curves for loss in curve.losses), default=0.1)
+    panels[0].set_ylim(0.7 * least, 3)
     panels[0].set_ylabel("cross-entropy, nats")
     panels[1].set_ylabel("accuracy on the training sequences")
     for axes in panels:
         axes.set_xlabel("step (all sequences each)")
         axes.grid()
-    panels[1].legend(fontsize=7.5, loc="lower right", title="best trial; the other faint", title_fontsize=7.5)
+    panels[1].legend(
+        fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5), title="best trial\nothers faint",
+        title_fontsize=7.5,
+    )  # fmt: skip
