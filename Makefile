@@ -56,7 +56,7 @@ $(VENV)/core.stamp: pyproject.toml constraints.txt requirements/core.txt
 
 $(VENV)/dev.stamp: $(VENV)/core.stamp requirements/test.txt
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/test.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[cluster,data,dev,gguf,hf,lens,lm-eval,onnx,web]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[cluster,data,dev,gguf,hf,lens,lm-eval,onnx,tune,web]"
 	$(MAKE) --no-print-directory wordnet
 	touch $@
 

@@ -27,6 +27,7 @@ def reproduce(
     protocol: Literal["fast", "paper", "best"] = "fast",
     variant: Literal["per-head", "shared"] | None = None,
     workers: int | None = None,
+    texts: str | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
     part: PartOfTrials = None,
@@ -57,6 +58,9 @@ def reproduce(
         Heads of the paper's equation (per-head) or of the released code (shared) where d and k differ; both if absent.
     workers
         Models trained at once; one per core when absent. Results do not depend on it.
+    texts
+        Of kajitsuka2025: wordnet (noun definitions, needs no network; when absent), multinli or imdb from the hub, or a
+        file (.jsonl, .csv, .tsv, .parquet) with a text and a label in each row.
     engine
         Native where it can, else torch.
     strict
@@ -64,9 +68,18 @@ def reproduce(
     figures
         Formats of the figures.
     """
+    from rote.cli.reproduce_blocks import reproduce_block_figures
     from rote.cli.reproduce_vectors import REFUTED, reproduce_vector_figures
-    from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
+    from rote.papers import BLOCK_FIGURES, PAPER_FIGURES, VECTOR_FIGURES
 
+    if name.partition(".")[0] in BLOCK_FIGURES:
+        if part is not None:
+            raise InputError(f"`part={part}`: is for figures on tables; {name} has searches, which take `on`")
+        return reproduce_block_figures(
+            name, output, protocol, quick, repeats, workers, on, texts, strict, figures, as_json
+        )
+    if texts is not None:
+        raise InputError(f"`texts={texts}`: {name} is not about texts; leave it out")
     if name.partition(".")[0] in VECTOR_FIGURES:
         if part is not None:
             raise InputError(f"`part={part}`: is for figures on tables; {name} has searches, which take `on`")

@@ -7,11 +7,14 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
+from rote.experiments.block_cost import block_cost
+from rote.experiments.block_plan import BlockPlan
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.vector_cost import vector_cost
 from rote.experiments.vector_plan import VectorPlan
-from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
+from rote.papers import BLOCK_FIGURES, PAPER_FIGURES, VECTOR_FIGURES
+from rote.papers.block_figures import BlockFigure
 from rote.papers.paper import Figure
 from rote.papers.vector_figures import VectorFigure
 from rote.theory import PAPERS, RESULTS
@@ -51,6 +54,7 @@ def paper(id: str) -> dict[str, Any]:
         "figures": [
             *(figure_overview(figure) for figure in figures),
             *(vector_figure_overview(figure) for figure in VECTOR_FIGURES.get(id, ())),
+            *(block_figure_overview(figure) for figure in BLOCK_FIGURES.get(id, ())),
         ],
     }
 
@@ -90,6 +94,28 @@ def vector_figure_overview(figure: VectorFigure) -> dict[str, Any]:
         "cells": len(whole.cells),
         "repeats": figure.repeats,
         "published_values": 0,
+        "note": figure.note,
+        "estimated_costs": costs,
+        "claims": [
+            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
+        ],
+    }
+
+
+def block_figure_overview(figure: BlockFigure) -> dict[str, Any]:
+    """A figure about #blocks as one document, by the same names."""
+    whole = BlockPlan.of(figure)
+    costs = {}
+    for run, (protocol, quick) in RUNS.items():
+        trials, seconds = block_cost(BlockPlan.of(figure, protocol=protocol, quick=quick))
+        costs[run] = {"trials": trials, "processor_seconds": seconds}
+    return {
+        "figure": figure.id,
+        "title": figure.title,
+        "run": whole.run,
+        "cells": len(whole.searches) + len(whole.blocks),
+        "repeats": figure.repeats,
+        "published_values": len(figure.published),
         "note": figure.note,
         "estimated_costs": costs,
         "claims": [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rote.errors import InputError
+from rote.papers.block_figures import BlockFigure
 from rote.papers.dana2025 import DANA2025
+from rote.papers.kajitsuka2025 import KAJITSUKA2025
 from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.paper import Figure, PaperFigures
 from rote.papers.vector_figures import VectorFigure
@@ -11,6 +13,8 @@ from rote.papers.vector_figures import VectorFigure
 PAPER_FIGURES: dict[str, PaperFigures] = {paper.paper: paper for paper in (DANA2025,)}
 VECTOR_FIGURES: dict[str, tuple[VectorFigure, ...]] = {"mahdavi2024": MAHDAVI2024}
 """Figures about vector tasks, by paper."""
+BLOCK_FIGURES: dict[str, tuple[BlockFigure, ...]] = {"kajitsuka2025": KAJITSUKA2025}
+"""Figures about F2 . uniform attention . F1, by paper."""
 
 
 def figures_named(name: str) -> list[Figure]:
@@ -33,8 +37,18 @@ def vector_figures_named(name: str) -> list[VectorFigure]:
     return named
 
 
+def block_figures_named(name: str) -> list[BlockFigure]:
+    """The figures about #blocks that a paper's id (`kajitsuka2025`) or a figure's (`kajitsuka2025.blocks`) names."""
+    figures = BLOCK_FIGURES.get(name.partition(".")[0], ())
+    named = [figure for figure in figures if "." not in name or figure.id == name]
+    if not named:
+        raise _unknown(name)
+    return named
+
+
 def _unknown(name: str) -> InputError:
     tokens = [figure.id for paper in PAPER_FIGURES.values() for figure in paper.figures]
     vectors = [figure.id for figures in VECTOR_FIGURES.values() for figure in figures]
-    known = [*PAPER_FIGURES, *VECTOR_FIGURES, *tokens, *vectors]
+    blocks = [figure.id for figures in BLOCK_FIGURES.values() for figure in figures]
+    known = [*PAPER_FIGURES, *VECTOR_FIGURES, *BLOCK_FIGURES, *tokens, *vectors, *blocks]
     return InputError(f"{name}: no such paper or figure; known: {', '.join(known)}")

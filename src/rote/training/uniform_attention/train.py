@@ -1,0 +1,163 @@
+"""Train a stack of networks on all sequences at every step: AdamW, each network with its own learning rate.
+
+Networks do not influence each other, except that a stack may stop as soon as one of them has met a threshold.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rote.training.query_attention.train import one_thread
+from rote.training.uniform_attention.network import BlockShape, Stack, backward, forward, initial_stack
+from rote.training.uniform_attention.problem import SequenceProblem
+
+MOMENTUM, SQUARES, TINY = 0.9, 0.999, 1e-8
+"""Adam's constants, as they are everywhere."""
+CURVE_POINTS = 50
+"""Points of a curve that are kept, about."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a search chooses for one network."""
+
+    learning_rate: float
+    """Highest learning rate, reached after the warm-up; from there it falls to nought as a cosine."""
+    warm_up: int
+    """Steps in which the learning rate rises on a line."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What all networks of a stack share."""
+
+    steps: int
+    decay: float
+    """Weight decay, times the learning rate at every step."""
+    stop_accuracy: float | None = None
+    """The stack stops when a network's accuracy is above this."""
+    stop_error: float | None = None
+    """The stack stops when a network's mean squared error is below this."""
+
+
+@dataclass(frozen=True)
+class BlockTrained:
+    """What became of one network."""
+
+    loss: float
+    """Least over all steps: cross-entropy in nats, or mean squared error."""
+    accuracy: float | None
+    """Highest over all steps; absent with targets."""
+    final_loss: float
+    """Of the last step, not a number where training diverged."""
+    steps: int
+    """Steps that the stack took."""
+    seconds: float
+    """Processor time, the stack's divided by its networks."""
+    curve: tuple[tuple[int, float, float | None], ...]
+    """(step, loss, accuracy) along training."""
+
+
+def train_stack(
+    problem: SequenceProblem, shape: BlockShape, settings: Sequence[Setting], seeds: Sequence[int], schedule: Schedule
+) -> list[BlockTrained]:
+    """A network for each setting and seed, in float32 on one thread: the same stack gives the same result anywhere."""
+    with one_thread(), torch.no_grad():
+        started = time.thread_time()
+        stack, free = initial_stack(shape, problem, seeds)
+        gradients = Stack(*(torch.empty_like(part) for part in stack))
+        optimiser = _AdamW(stack, free, settings, schedule)
+        curves: list[tuple[int, list[float], list[float]]] = []
+        least, highest = torch.full((len(settings),), math.inf), torch.zeros(len(settings))
+        step = 0
+        while True:
+            passed = forward(stack, problem)
+            losses, accuracies, slopes = measured(passed.outputs, problem)
+            least = torch.fmin(least, losses)
+            highest = torch.maximum(highest, torch.where(losses.isfinite(), accuracies, 0.0))
+            met = _met(schedule, least, highest)
+            if step % max(1, schedule.steps // CURVE_POINTS) == 0 or step == schedule.steps or met:
+                curves.append((step, losses.tolist(), accuracies.tolist()))
+            if step == schedule.steps or met:
+                break
+            backward(stack, problem, passed, slopes, gradients)
+            optimiser.step(gradients, step)
+            step += 1
+        seconds = (time.thread_time() - started) / len(settings)
+        labelled = problem.labels is not None
+        return [
+            BlockTrained(
+                float(least[number]),
+                float(highest[number]) if labelled else None,
+                curves[-1][1][number],
+                step,
+                seconds,
+                tuple((at, loss[number], share[number] if labelled else None) for at, loss, share in curves),
+            )
+            for number in range(len(settings))
+        ]
+
+
+def measured(outputs: Tensor, problem: SequenceProblem) -> tuple[Tensor, Tensor, Tensor]:
+    """Loss and accuracy of each network on every sequence, and the loss's gradient by the outputs."""
+    sequences = outputs.shape[2]
+    if problem.labels is None:
+        if problem.targets is None:
+            raise TypeError("problem: it has neither labels nor targets")
+        off = outputs[:, 0] - problem.targets
+        return (off * off).mean(1), torch.zeros(len(outputs)), (2 / sequences * off)[:, None]
+    labels = problem.labels.expand(len(outputs), 1, -1)
+    logs = outputs.log_softmax(1)
+    right = logs.gather(1, labels)
+    losses = -right.mean((1, 2))
+    accuracies = (right >= logs.amax(1, keepdim=True)).float().mean((1, 2))
+    slopes = logs.exp_().scatter_add_(1, labels, torch.full_like(labels, -1, dtype=logs.dtype)).div_(sequences)
+    return losses, accuracies, slopes
+
+
+def _met(schedule: Schedule, least: Tensor, highest: Tensor) -> bool:
+    if schedule.stop_accuracy is not None:
+        return bool((highest > schedule.stop_accuracy).any())
+    return schedule.stop_error is not None and bool((least < schedule.stop_error).any())
+
+
+class _AdamW:
+    """AdamW with a learning rate a network; `torch.optim` has one for all."""
+
+    def __init__(self, stack: Stack, free: Stack, settings: Sequence[Setting], schedule: Schedule) -> None:
+        self._schedule = schedule
+        kept = [number for number, where in enumerate(free) if where.any()]
+        self._numbers = kept
+        self._parts, self._free = [stack[number] for number in kept], [free[number] for number in kept]
+        self._means = [torch.zeros_like(part) for part in self._parts]
+        self._squares = [torch.zeros_like(part) for part in self._parts]
+        self._peaks = np.array([setting.learning_rate for setting in settings])
+        self._warm_ups = np.array([setting.warm_up for setting in settings])
+
+    def rates(self, step: int) -> np.ndarray:
+        """Up on a line in the warm-up, then down to nought as a cosine."""
+        rising = (step + 1) / (self._warm_ups + 1)
+        along = np.clip((step - self._warm_ups) / (self._schedule.steps - self._warm_ups), 0, 1)
+        return self._peaks * np.where(step < self._warm_ups, rising, 0.5 * (1 + np.cos(np.pi * along)))
+
+    def step(self, gradients: Stack, step: int) -> None:
+        rates = torch.from_numpy(self.rates(step)).float().view(-1, 1, 1)
+        stride = rates / (1 - MOMENTUM ** (step + 1))
+        root = (1 - SQUARES ** (step + 1)) ** 0.5
+        for number, part, free, mean, square in zip(
+            self._numbers, self._parts, self._free, self._means, self._squares, strict=True
+        ):
+            gradient = gradients[number]
+            mean.lerp_(gradient, 1 - MOMENTUM)
+            square.mul_(SQUARES).addcmul_(gradient, gradient, value=1 - SQUARES)
+            change = (
+                (stride * mean).div_(square.sqrt().div_(root).add_(TINY)).add_(part * (self._schedule.decay * rates))
+            )
+            part.sub_(change.mul_(free))
