@@ -56,6 +56,9 @@ def test_the_reading_is_the_largest_mean_with_the_interval_of_pooled_seeds():
     assert found.without_embeddings == pytest.approx(151 / 80)
     # Every pair differs by .02, so the deviation is .02 / sqrt 2; Student's t with 3 degrees of freedom is 3.182.
     assert found.half_width == pytest.approx(3.182 * 0.02 / 2, rel=1e-3)
+    # A size that is recalled whole by all seeds changes nothing.
+    whole = [point(3, 3 * SHAPE.bits), point(3, 3 * SHAPE.bits, 1)]
+    assert reading([*found.points, *whole]).half_width == found.half_width
     assert found.bracketed
     assert found.rounded == pytest.approx(dict.fromkeys(ROUNDINGS, 0.755))
 

@@ -31,7 +31,7 @@ def meter(
     vocab: int = 64,
     key: int = 2,
     load: Annotated[tuple[float, ...] | None, Parameter(negative="")] = None,
-    steps: int = 2000,
+    steps: int = 3000,
     seeds: int = 2,
     rate: float | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -137,7 +137,7 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
         print_pairs(
             "reading",
             {
-                "bits per parameter": f"{value:.3f} +- {reading.half_width:.3f} (95 %, between seeds)",
+                "bits per parameter": _with_interval(reading),
                 "without embeddings": f"{reading.without_embeddings:.3f}",
                 "counted as parameters": counted_as_parameters(reading.parameters),
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
@@ -149,6 +149,12 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
             },
         )
     print(f"  {reading.trained} points trained now; they are in {folder}" + (f", figure {drawn}" if drawn else ""))
+
+
+def _with_interval(reading: Reading) -> str:
+    if not math.isfinite(reading.half_width):
+        return f"{reading.bits_per_parameter:.3f} (no interval: give more --seeds, or --load beyond full recall)"
+    return f"{reading.bits_per_parameter:.3f} +- {reading.half_width:.3f} (95 %, between seeds)"
 
 
 def _more_steps(reading: Reading) -> str:

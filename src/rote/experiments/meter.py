@@ -57,7 +57,7 @@ def meter(
     vocab: int = 64,
     key: int = 2,
     loads: Sequence[float] | None = None,
-    steps: int = 2000,
+    steps: int = 3000,
     seeds: int = 2,
     rate: float | None = None,
     fewer: Sequence[int] = FEWER,

@@ -69,9 +69,14 @@ class Reading:
 
     @property
     def spread(self) -> tuple[float, int]:
-        """Standard deviation between seeds in bits per parameter, pooled over the sizes; its degrees of freedom."""
+        """Standard deviation between seeds in bits per parameter, pooled over the sizes; its degrees of freedom.
+
+        Where every seed recalls everything all hold the same, which says nothing of how they differ elsewhere.
+        """
         squares, freedom = 0.0, 0
         for size in self.sizes:
+            if self.protocol == "strings" and all(point.complete for point in self.at(size)):
+                continue
             held = [point.held / self.parameters.total for point in self.at(size)]
             squares += sum((value - fmean(held)) ** 2 for value in held)
             freedom += len(held) - 1
