@@ -71,7 +71,14 @@ def test_more_steps_are_compared_with_the_interval():
     assert found.gain_of_twice == pytest.approx(0.1255)
     assert found.endless.value == pytest.approx(2.0, abs=0.01)
     assert found.endless_before.value == pytest.approx(2.0)
-    assert found.settled
+    assert not found.settled
+    assert reading(full, [point(8, 187.5, seed, 40) for seed in (0, 1)]).settled
+
+
+def test_an_interval_wider_than_the_reading_tells_nothing_of_endless_steps():
+    full = [point(8, 180), point(8, 190, 1), point(12, 100), point(12, 110, 1)]
+    fewer = [point(8, held, seed, steps) for steps, held in ((20, 145), (40, 166)) for seed in (0, 1)]
+    assert math.isnan(reading(full, fewer).endless.value)
 
 
 def test_one_seed_has_no_interval_and_settles_nothing():

@@ -159,16 +159,13 @@ def _with_interval(reading: Reading) -> str:
 
 def _more_steps(reading: Reading) -> str:
     gain, held = reading.gain_of_twice, reading.bits_per_parameter
-    return f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
+    added = f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
+    return f"{added}, " + ("within the interval" if reading.settled else "not within the interval: give more --steps")
 
 
 def _endless(reading: Reading) -> str:
     endless, before = reading.endless, reading.endless_before
     if not math.isfinite(endless.value):
-        return "cannot be told, training has not slowed"
+        return "cannot be told, training has not slowed enough"
     known = f"{endless.value:.3f} +- {endless.half_width:.3f}"
-    if not math.isfinite(before.value):
-        return known
-    return f"{known}; with half of the steps {before.value:.3f}, " + (
-        "within that interval" if reading.settled else "beyond that interval: give more --steps"
-    )
+    return known if not math.isfinite(before.value) else f"{known}; half of the steps said {before.value:.3f}"

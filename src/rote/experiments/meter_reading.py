@@ -125,12 +125,16 @@ class Reading:
 
     def _endless(self, held: list[float]) -> Endless:
         value, weight = endless_sum(held)
-        return Endless(value, self._interval(weight))
+        half_width = self._interval(weight)
+        # An interval wider than what was held tells nothing.
+        return (
+            Endless(math.nan, math.nan) if half_width > (self.bits_per_parameter or 0) else Endless(value, half_width)
+        )
 
     @property
     def settled(self) -> bool:
-        """Whether twice the steps changed what endless steps would give by less than its interval."""
-        return abs(self.endless.value - self.endless_before.value) <= self.endless.half_width
+        """Whether the last doubling of the steps changed the reading by less than its interval."""
+        return abs(self.gain_of_twice) <= self.half_width
 
     @property
     def bracketed(self) -> bool:
