@@ -116,7 +116,7 @@ def test_the_page_of_assumptions_shows_every_layer_and_the_published_table(tmp_p
         probes.append((name, probe(model, text, number=18, tokens=6, subsets=20)))
     page, *drawn = write_assumptions_page(probes, tmp_path / "assumptions.md", "make the page")
     written = page.read_text()
-    assert [path.name for path in drawn] == ["assumptions-bert.png", "assumptions-gpt2.png"]
+    assert [path.name for path in drawn] == ["assumptions-bert.png", "assumptions-gpt-2.png"]
     assert all(path.read_bytes().startswith(PNG) for path in drawn)
     for name, probed in probes:
         section = written.split(f"## {name}\n")[1].split("\n## ")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rote.experiments.files import write_text
@@ -35,7 +36,7 @@ def write_assumptions_page(probes: Sequence[tuple[str, Probe]], page: Path, comm
     lines = ["# The theorems' assumptions inside language models", "", *INTRODUCTION.splitlines(), "", f"`{command}`"]
     for name, probed in probes:
         drawn = page.with_name(f"{page.stem}-{_short(name)}.png")
-        written.append(probe_figure(probed, drawn))
+        written.append(probe_figure(replace(probed, model=name), drawn))
         lines += ["", f"## {name}", "", *_model(probed), "", f"![{name} by layer]({drawn.name})"]
     lines += [
         "",
@@ -56,7 +57,7 @@ def write_assumptions_page(probes: Sequence[tuple[str, Probe]], page: Path, comm
 
 
 def _short(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return name.lower().replace(" ", "-")
 
 
 def _model(probed: Probe) -> list[str]:
