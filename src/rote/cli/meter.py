@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,7 +13,7 @@ from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.meter import Reading
+    from rote.experiments.meter_reading import Reading
 
 
 def meter(
@@ -24,6 +25,8 @@ def meter(
     heads: int = 2,
     mlp: float | None = None,
     tied: bool = True,
+    head_dim: int | None = None,
+    norm: Literal["rms", "layer", "none"] | None = None,
     protocol: Literal["strings", "facts"] = "strings",
     vocab: int = 64,
     key: int = 2,
@@ -48,18 +51,23 @@ def meter(
     Parameters
     ----------
     model
-        gpt2, llama or mamba with the sizes below; a configuration file (.json), rote's or Hugging Face's; or
-        module:function, a Python function that makes a causal torch module.
+        gpt2, llama or mamba, or a plain Transformer (plain, attention-only, mlp-only), with the sizes below; a
+        configuration file (.json), rote's or Hugging Face's; or module:function, a Python function that makes a causal
+        torch module.
     dim
-        Model dimension of gpt2, llama and mamba.
+        Model dimension of a named architecture.
     layers
         Their blocks.
     heads
         Their attention heads.
     mlp
-        Width of their MLP as a multiple of dim; 4 for gpt2, 3 for llama, 2 (the expansion) for mamba when absent.
+        Width of their MLP as a multiple of dim; when absent 4, 3 for llama, 2 (the expansion) for mamba.
     tied
         Whether the unembedding is the token embedding.
+    head_dim
+        Dimension of a head; dim / heads when absent.
+    norm
+        Norm of a plain Transformer; rms when absent.
     protocol
         strings: random strings, by code length; facts: look-up facts, and only models that recall all of them count.
     vocab
@@ -67,9 +75,9 @@ def meter(
     key
         Tokens that make each string its own; given to the model, not counted.
     load
-        Bits offered per parameter; may be repeated.
+        Bits offered per parameter; may be repeated. When absent, more and more until less is held on both sides.
     steps
-        Steps of training; half and a quarter of them are tried as well.
+        Steps of training; a half, a quarter and an eighth of them are tried as well.
     seeds
         Models per load.
     rate
@@ -93,8 +101,8 @@ def meter(
     folder = output or Path("runs") / f"meter-{named}-{protocol}-{dim}x{layers}"
     try:
         reading = measure(
-            model, Sizes(dim, layers, heads, mlp, tied), protocol=protocol, vocab=vocab, key=key, loads=load,
-            steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
+            model, Sizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
+            loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
         )  # fmt: skip
     except KeyboardInterrupt:
         return complain(f"interrupted; points that ended are kept in {folder}, the same command goes on", 130)
@@ -129,13 +137,35 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
         print_pairs(
             "reading",
             {
-                "bits per parameter": f"{value:.3f} +- {reading.half_width:.3f} (95 %, between seeds)",
+                "bits per parameter": _with_interval(reading),
                 "without embeddings": f"{reading.without_embeddings:.3f}",
                 "counted as parameters": counted_as_parameters(reading.parameters),
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
-                "endless steps": f"{reading.extrapolated:.3f}",
-                "converged": "yes" if reading.converged else f"no, twice the steps added {reading.gain_of_twice:.1%}",
+                "last doubling added": _more_steps(reading),
+                "endless steps": _endless(reading),
+                "plateau": "in sight" if reading.bracketed else "not in sight: offer other --load",
+                "after rounding": ", ".join(f"{name} {held:.2f}" for name, held in reading.rounded.items()),
                 "fresh strings": "earn nothing" if reading.check_holds else "EARN BITS",
             },
         )
     print(f"  {reading.trained} points trained now; they are in {folder}" + (f", figure {drawn}" if drawn else ""))
+
+
+def _with_interval(reading: Reading) -> str:
+    if not math.isfinite(reading.half_width):
+        return f"{reading.bits_per_parameter:.3f} (no interval: give more --seeds, or --load beyond full recall)"
+    return f"{reading.bits_per_parameter:.3f} +- {reading.half_width:.3f} (95 %, between seeds)"
+
+
+def _more_steps(reading: Reading) -> str:
+    gain, held = reading.gain_of_twice, reading.bits_per_parameter
+    added = f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
+    return f"{added}, " + ("within the interval" if reading.settled else "not within the interval: give more --steps")
+
+
+def _endless(reading: Reading) -> str:
+    endless, before = reading.endless, reading.endless_before
+    if not math.isfinite(endless.value):
+        return "cannot be told, training has not slowed enough"
+    known = f"{endless.value:.3f} +- {endless.half_width:.3f}"
+    return known if not math.isfinite(before.value) else f"{known}; half of the steps said {before.value:.3f}"

@@ -11,158 +11,41 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
-from typing import Any, Literal
 
 from rote import __version__
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.ledger import Ledger
 from rote.experiments.meter_points import PointTrainer, PointTrial
+from rote.experiments.meter_reading import MeterProtocol, Reading
 from rote.experiments.where import HERE, Where, where
-from rote.lm.language_model import ParameterCount, count_parameters
+from rote.lm.language_model import count_parameters
 from rote.lm.meter.point import Point
 from rote.lm.meter.strings import StringShape
 from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 
-MeterProtocol = Literal["strings", "facts"]
-FORMAT = 1
+FORMAT = 2
 """Raised when points of the same name would come out otherwise."""
 RATES = (0.025, 0.05, 0.1, 0.2, 0.4)
-SEARCH_STEPS = 0.1
+SEARCH_STEPS = 0.25
 """Steps of the search for the rate, as a share."""
+BETTER_RATE = 1.01
+"""By what factor more another rate must hold to be the better: seeds alone differ by about as much."""
 LOADS: dict[MeterProtocol, tuple[float, ...]] = {
     "strings": (2.3, 2.9, 3.4),
     "facts": (1.0, 1.5, 2.0, 2.5),
 }
 """Bits offered per parameter."""
-CONVERGED = 0.02
-"""Training is called converged when twice the steps add less than this share."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the meter says of a subject."""
-
-    name: str
-    protocol: MeterProtocol
-    shape: StringShape
-    parameters: ParameterCount
-    points: tuple[Point, ...]
-    """The points of full training, all loads and seeds."""
-    shorter: tuple[Point, ...]
-    """Points at the best load after half and a quarter of the steps."""
-    rate: float
-    trained: int
-    """Points trained now; the others were in the ledger."""
-
-    def at(self, strings: int) -> list[Point]:
-        return [point for point in self.points if point.strings == strings]
-
-    @property
-    def sizes(self) -> list[int]:
-        return sorted({point.strings for point in self.points})
-
-    def mean(self, strings: int) -> float:
-        """Mean bits held per parameter at one size."""
-        return fmean(point.held for point in self.at(strings)) / self.parameters.total
-
-    @property
-    def best(self) -> int | None:
-        """The size at which most is held; for facts, the largest at which every seed recalls everything."""
-        if self.protocol == "strings":
-            return max(self.sizes, key=self.mean)
-        whole = [size for size in self.sizes if all(point.complete for point in self.at(size))]
-        return max(whole) if whole else None
-
-    @property
-    def bits_per_parameter(self) -> float | None:
-        return None if self.best is None else self.mean(self.best)
-
-    @property
-    def without_embeddings(self) -> float | None:
-        held = self.bits_per_parameter
-        return None if held is None else held * self.parameters.total / self.parameters.rest
-
-    @property
-    def half_width(self) -> float:
-        """Half of the 95 % interval of the mean: seeds' variance pooled over the sizes, by Student's t."""
-        from scipy.stats import t
-
-        squares, freedom = 0.0, 0
-        for size in self.sizes:
-            held = [point.held / self.parameters.total for point in self.at(size)]
-            squares += sum((value - fmean(held)) ** 2 for value in held)
-            freedom += len(held) - 1
-        if freedom == 0 or self.best is None:
-            return math.nan
-        seeds = len(self.at(self.best))
-        return float(t.ppf(0.975, freedom)) * math.sqrt(squares / freedom / seeds)
-
-    @property
-    def by_steps(self) -> list[tuple[int, float]]:
-        """Bits per parameter at the best size after each length of training, over the seeds that had all lengths."""
-        if self.best is None or not self.shorter:
-            return []
-        seeds = {point.seed for point in self.shorter}
-        chosen = [*self.shorter, *(point for point in self.at(self.best) if point.seed in seeds)]
-        return [
-            (steps, fmean(point.held for point in chosen if point.steps == steps) / self.parameters.total)
-            for steps in sorted({point.steps for point in chosen})
-        ]
-
-    @property
-    def gain_of_twice(self) -> float:
-        """What the last doubling of the steps added, as a share."""
-        by_steps = self.by_steps
-        return by_steps[-1][1] / by_steps[-2][1] - 1 if len(by_steps) > 1 and by_steps[-2][1] else math.nan
-
-    @property
-    def extrapolated(self) -> float:
-        """Bits per parameter after endless steps, if every doubling adds the same share of what the last one did."""
-        if len(self.by_steps) < 3:
-            return math.nan
-        first, second, last = (held for _, held in self.by_steps[-3:])
-        before, after = second - first, last - second
-        if not 0 < after < before:
-            return last if after <= 0 else math.nan
-        return last + after**2 / (before - after)
-
-    @property
-    def converged(self) -> bool:
-        return self.gain_of_twice < CONVERGED
-
-    @property
-    def check_holds(self) -> bool:
-        return all(point.fresh_is_nothing for point in self.points)
-
-    def summary(self) -> dict[str, Any]:
-        """The numbers, by the names the command line prints."""
-        held = self.bits_per_parameter
-        return {
-            "model": self.name,
-            "protocol": self.protocol,
-            "parameters": self.parameters.total,
-            "embedding_parameters": self.parameters.embeddings,
-            "vocab": self.shape.vocab,
-            "key": self.shape.key,
-            "counted": self.shape.counted,
-            "rate": self.rate,
-            "bits_per_parameter": held,
-            "half_width": self.half_width,
-            "without_embeddings": self.without_embeddings,
-            "by_steps": [list(pair) for pair in self.by_steps],
-            "extrapolated": self.extrapolated,
-            "converged": self.converged,
-            "largest_fresh_gain": max(point.fresh_gain for point in self.points),
-            "check_holds": self.check_holds,
-            "points": [point.summary() for point in self.points],
-            "trained_now": self.trained,
-        }
+FEWER = (2, 4, 8)
+"""Parts of the steps that are tried as well."""
+WIDER = 1.18
+"""The next load as a multiple, where most is held at the smallest or the largest that was tried."""
+WIDENED = 4
+"""How many times it is widened at most."""
 
 
 @typed
@@ -177,6 +60,7 @@ def meter(
     steps: int = 3000,
     seeds: int = 2,
     rate: float | None = None,
+    fewer: Sequence[int] = FEWER,
     folder: str | Path | None = None,
     workers: int | None = None,
     on: str = HERE,
@@ -184,9 +68,10 @@ def meter(
 ) -> Reading:
     """How many bits per parameter `model` (see `rote.lm.meter.subjects`) can be made to hold.
 
-    `loads` are bits offered per parameter. The peak rate is searched for on short runs unless `rate` is given. With a
-    folder every point is kept in its ledger when it ends, so that a run that was cut short goes on. `on` says where
-    points are trained: `here`, `ray`, or the address of a Ray cluster.
+    `loads` are bits offered per parameter; when absent, more are tried until less is held on both sides. The peak rate
+    is searched for on short runs unless `rate` is given. `fewer` are the parts of the steps that are tried as well, to
+    tell what more would add. With a folder every point is kept in its ledger when it ends, so that a run that was cut
+    short goes on. `on` says where points are trained: `here`, `ray`, or the address of a Ray cluster.
 
     >>> import rote
     >>> reading = rote.meter("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
@@ -208,14 +93,37 @@ def meter(
         trainer = PointTrainer(model, sizes or Sizes(), shape)
         bench = _Bench(trainer, made, ledger, where(on, workers), progress)
         peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
-        keys = [PointTrial(number, steps, peak, seed) for number in numbers for seed in range(seeds)]
-        points = bench.points("held against offered bits", keys)
-        first = Reading(made.name, protocol, shape, counted, tuple(points), (), peak, bench.trained)
-        shorter: list[Point] = []
-        if first.best is not None:
-            fewer = [PointTrial(first.best, max(1, steps // part), peak, 0) for part in (2, 4)]
-            shorter = bench.points("fewer steps", fewer)
-    return Reading(made.name, protocol, shape, counted, tuple(points), tuple(shorter), peak, bench.trained)
+
+        def reading_of(sizes: Sequence[int]) -> Reading:
+            keys = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
+            points = tuple(bench.points("held against offered bits", keys))
+            return Reading(made.name, protocol, shape, counted, points, (), peak, bench.trained)
+
+        reading = reading_of(numbers)
+        for _ in range(0 if loads is not None else WIDENED):
+            wider = _wider(reading)
+            if wider is None:
+                break
+            numbers = [*numbers, wider]
+            reading = reading_of(numbers)
+        shorter: tuple[Point, ...] = ()
+        if reading.best is not None:
+            lengths = [max(1, steps // part) for part in fewer]
+            keys = [PointTrial(reading.best, length, peak, seed) for length in lengths for seed in range(seeds)]
+            shorter = tuple(bench.points("fewer steps", keys))
+    return replace(reading, shorter=shorter, trained=bench.trained)
+
+
+def _wider(reading: Reading) -> int | None:
+    """A size beyond those tried, on the side where the plateau may go on; none when it is in sight or out of keys."""
+    keys = reading.shape.vocab**reading.shape.key
+    if reading.bracketed:
+        return None
+    if reading.best == reading.sizes[-1]:
+        next_size = math.ceil(reading.sizes[-1] * WIDER)
+        return next_size if next_size <= keys else None
+    next_size = math.floor(reading.sizes[0] / WIDER)
+    return next_size if next_size >= 1 else None
 
 
 def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) -> None:
@@ -243,10 +151,11 @@ def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
         points = bench.points("searching the rate", keys)
         return {RATES.index(point.rate): point.held for point in points}
 
-    middle = len(RATES) // 2
-    tried = held([middle - 1, middle, middle + 1])
+    best = len(RATES) // 2
+    tried = held([best - 1, best, best + 1])
     while True:
-        best = max(tried, key=lambda place: tried[place])
+        top = max(tried, key=lambda place: tried[place])
+        best = top if tried[top] > BETTER_RATE * tried[best] else best
         missing = [place for place in (best - 1, best + 1) if 0 <= place < len(RATES) and place not in tried]
         if not missing:
             break

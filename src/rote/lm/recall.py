@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 import torch
 
 from rote.errors import InputError
+from rote.folders.layout import is_export
 from rote.lm.answer_tree import Node, Search, answer_tree
 from rote.lm.language_model import LanguageModel, ParameterCount, State
 from rote.lm.questions import Questions, in_words, questions, templates_for
@@ -135,6 +137,12 @@ def language_recall(
     prompts are read at once.
     """
     model.need_causal("recall")
+    path = Path(model.name)
+    if is_export(path if path.is_dir() else path.parent):
+        raise InputError(
+            f"{model.name}: is an export of rote, whose tokenizer reads the keys of its own table and no sentence; "
+            "`rote verify` asks it for every fact, `rote recall` the model folder that it was made from"
+        )
     if batch < 1:
         raise InputError(f"`batch`: {batch} prompts at once are none; give at least 1")
     table = in_words(task)

@@ -40,9 +40,9 @@ def _lines(block: Block, folder: Path, prefix: str, formats: Sequence[str], writ
     if isinstance(block, Table):
         name = f"{prefix}{re.sub('[^a-z0-9]+', '-', block.title.lower()).strip('-')[:60]}.csv"
         written.append(write_text(folder / name, _csv(block)))
-        return [f"{block.title} ([CSV]({name}))", "", *_table(block.columns, block.rows, block.numeric)]
+        return [f"{block.title} ([CSV]({name}))", "", *table_lines(block.columns, block.rows, block.numeric)]
     if isinstance(block, Pairs):
-        return _table(["", ""], list(block.pairs.items()), [False, False])
+        return table_lines(["", ""], list(block.pairs.items()), [False, False])
     if isinstance(block, ClaimBlock):
         return [f"**{block.verdict.upper()}** {block.statement} {block.why}. Rule: {block.rule}."]
     if isinstance(block, Commands):
@@ -50,7 +50,8 @@ def _lines(block: Block, folder: Path, prefix: str, formats: Sequence[str], writ
     return [block.text] if isinstance(block, Text) else []
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], numeric: Sequence[bool]) -> list[str]:
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], numeric: Sequence[bool]) -> list[str]:
+    """A Markdown table; numeric columns to the right."""
     rule = "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
     return [_row(columns), rule, *(_row([shown(cell) for cell in row]) for row in rows)]
 

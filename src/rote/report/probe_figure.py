@@ -38,7 +38,8 @@ def probe_figure(probed: Probe, path: Path) -> Path:
         shares.plot(*zip(*saturated, strict=True), "x--", color=VERMILION, ms=4, label="saturated attention (> .99)")
         shares.set_ylim(-0.03, 1.05)
         shares.set_ylabel("share")
-        shares.legend(fontsize=7.5, ncols=2, loc="center right")
+        # Shares lie anywhere between nothing and one: a legend inside would hide some.
+        drawn.legend(*shares.get_legend_handles_labels(), fontsize=7.5, ncols=3, loc="outside lower center")
         shares.set_title(f"{probed.model}: {probed.passages} passages of {probed.tokens} tokens, d = {probed.dim}")
         sizes.semilogy(
             numbers, [layer.tokens.radius / layer.tokens.distance for layer in probed.layers], "o-", color=BLUE, ms=4,

@@ -20,11 +20,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rote.lm.language_model import count_parameters
+from rote.lm.meter.rounding import after_rounding
 from rote.lm.meter.strings import StringShape, random_strings
 from rote.lm.meter.subjects import Subject, logits_of
 from rote.lm.meter.training import LOGITS_AT_ONCE, code_length, train
 
 FRESH_SEED = 1_000_003
+FRESH_STRINGS = 4096
 TEMPERATURES = tuple(2.0**power for power in range(11))
 """The largest makes every token all but equally likely, which costs exactly what the tokens carry."""
 ALLOWED_ERRORS = 4.0
@@ -55,6 +57,8 @@ class Point:
     diverged: bool
     seconds: float
     """Processor time of training."""
+    rounded: dict[str, float]
+    """Bits held when the weights are rounded, by the rounding's name."""
 
     @property
     def complete(self) -> bool:
@@ -93,14 +97,21 @@ def measure_point(
         "seconds": round(seconds, 2),
     }  # fmt: skip
     if outcome.diverged:
-        return Point(**common, held=0.0, recalled=0, fresh_gain=0.0, fresh_error=0.0, diverged=True)
+        return Point(**common, held=0.0, recalled=0, fresh_gain=0.0, fresh_error=0.0, diverged=True, rounded={})
     with torch.no_grad():
-        spent = sum(float(code_length(module, part, shape)) for part in _parts(ids, shape)) / math.log(2)
-        gain, error = _fresh_gain(module, shape, strings, seed)
+        held = _held(module, ids, shape)
+        gain, error = _fresh_gain(module, shape, seed)
         recalled = sum(_recalled(module, part, shape) for part in _parts(ids, shape))
+        rounded = after_rounding(module, lambda: _held(module, ids, shape))
     return Point(
-        **common, held=max(0.0, offered - spent), recalled=recalled, fresh_gain=gain, fresh_error=error, diverged=False
+        **common, held=held, recalled=recalled, fresh_gain=gain, fresh_error=error, diverged=False, rounded=rounded
     )
+
+
+def _held(module: nn.Module, ids: Tensor, shape: StringShape) -> float:
+    """Bits that the module saves; nothing when it would cost more than it is told."""
+    spent = sum(float(code_length(module, part, shape)) for part in _parts(ids, shape)) / math.log(2)
+    return max(0.0, len(ids) * shape.bits - spent)
 
 
 def _parts(ids: Tensor, shape: StringShape) -> tuple[Tensor, ...]:
@@ -113,12 +124,12 @@ def _recalled(module: nn.Module, ids: Tensor, shape: StringShape) -> int:
     return int(((logits >= own).sum(2) == 1).sum())
 
 
-def _fresh_gain(module: nn.Module, shape: StringShape, strings: int, seed: int) -> tuple[float, float]:
+def _fresh_gain(module: nn.Module, shape: StringShape, seed: int) -> tuple[float, float]:
     """Bits per token gained on fresh strings, and the standard error; half fit a temperature, half are coded.
 
     Keys of training may recur in fresh strings: their continuations do not.
     """
-    fresh = random_strings(shape, max(2, min(strings, 1024)), seed + FRESH_SEED)
+    fresh = random_strings(shape, min(FRESH_STRINGS, shape.vocab**shape.key), seed + FRESH_SEED)
     logits = torch.cat([logits_of(module, part[:, :-1])[:, shape.key - 1 :] for part in _parts(fresh, shape)]).double()
     wanted, half = fresh[:, shape.key :], len(fresh) // 2
 

@@ -16,12 +16,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from rote.errors import InputError
+from rote.errors import InputError, problems
 from rote.lm.extra import transformers
+from rote.lm.meter.plain import Norm, PlainTransformer
 from rote.lm.meter.strings import StringShape
 from rote.lm.weight_files import read_config
 
 HUGGING_FACE = ("gpt2", "llama", "mamba")
+PLAIN = ("plain", "attention-only", "mlp-only")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Sizes:
     """Width of the MLP as a multiple of dim; the architecture's own when absent."""
     tied: bool = True
     """Whether the unembedding is the token embedding."""
+    head_dim: int | None = None
+    """Dimension of a head; dim / heads when absent, which is the only one that gpt2 knows."""
+    norm: Norm | None = None
+    """Of the plain Transformers; rms when absent. The others have norms of their own."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +53,17 @@ class Subject:
 
 
 def subject(model: str, sizes: Sizes, shape: StringShape) -> Subject:
-    """The subject that a user's words name: gpt2, llama, mamba, a config.json, a rote spec, or module:function."""
-    if model in HUGGING_FACE:
-        return _named(model, sizes, shape)
+    """The subject that a user's words name: an architecture, a config.json, a rote spec, or module:function."""
+    if model in (*HUGGING_FACE, *PLAIN):
+        _refuse(model, sizes)
+        return _named(model, sizes, shape) if model in HUGGING_FACE else _plain(model, sizes, shape)
     if model.endswith(".json"):
         return _from_file(Path(model), shape)
     if ":" in model:
         return _factory(model)
     raise InputError(
-        f"{model}: cannot be measured; give {', '.join(HUGGING_FACE)}, a configuration file that ends in .json, or "
-        "module:function, a Python function that makes a causal torch module"
+        f"{model}: cannot be measured; give {', '.join((*HUGGING_FACE, *PLAIN))}, a configuration file that ends in "
+        ".json, or module:function, a Python function that makes a causal torch module"
     )
 
 
@@ -93,6 +100,40 @@ def check_causal(made: Subject, shape: StringShape) -> None:
         )
 
 
+def _refuse(model: str, sizes: Sizes) -> None:
+    """Every size that this architecture cannot have."""
+    refused = [
+        f"`{name}`: {value} is too small; give at least 1"
+        for name, value in (("dim", sizes.dim), ("layers", sizes.layers), ("heads", sizes.heads))
+        if value < 1
+    ]
+    if sizes.mlp is not None and sizes.mlp * sizes.dim < 1:
+        refused.append(f"`mlp`: {sizes.mlp:g} times `dim` is no width; attention-only has no MLP")
+    if sizes.head_dim is not None and (sizes.head_dim < 1 or model in ("gpt2", "mamba", "mlp-only")):
+        refused.append(f"`head_dim`: {model} cannot have heads of dimension {sizes.head_dim}")
+    free = model in ("mamba", "mlp-only") or (model in PLAIN and sizes.head_dim is not None)
+    if not refused and sizes.dim % sizes.heads and not free:
+        refused.append(f"`heads`: {sizes.heads} heads do not divide `dim` {sizes.dim}")
+    head_dim = sizes.head_dim or sizes.dim // max(1, sizes.heads)
+    if not refused and model == "llama" and head_dim % 2:
+        refused.append(f"`head_dim`: llama turns pairs of dimensions, {head_dim} is odd; choose other `dim` or `heads`")
+    if sizes.norm is not None and model not in PLAIN:
+        refused.append(f"`norm`: {model} has a norm of its own; {', '.join(PLAIN)} can have any")
+    if refused:
+        raise problems(model, refused)
+
+
+def _plain(model: str, sizes: Sizes, shape: StringShape) -> Subject:
+    heads = 0 if model == "mlp-only" else sizes.heads
+    made = {
+        "vocab": shape.vocab, "length": shape.length, "dim": sizes.dim, "layers": sizes.layers, "heads": heads,
+        "head_dim": (sizes.head_dim or sizes.dim // heads) if heads else 0,
+        "mlp": 0 if model == "attention-only" else round((4 if sizes.mlp is None else sizes.mlp) * sizes.dim),
+        "norm": sizes.norm or "rms", "tied": sizes.tied,
+    }  # fmt: skip
+    return Subject(model, lambda: PlainTransformer(**made), {"plain": made})
+
+
 def _named(model: str, sizes: Sizes, shape: StringShape) -> Subject:
     package = transformers()
     common = {"vocab_size": shape.vocab, "tie_word_embeddings": sizes.tied, "bos_token_id": None, "eos_token_id": None}
@@ -101,20 +142,20 @@ def _named(model: str, sizes: Sizes, shape: StringShape) -> Subject:
             **common, n_positions=shape.length, n_embd=sizes.dim, n_layer=sizes.layers, n_head=sizes.heads,
             n_inner=None if sizes.mlp is None else round(sizes.mlp * sizes.dim),
             resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False,
+            # GPT-2's own activation, as one operation of torch instead of eight.
+            activation_function="gelu_pytorch_tanh",
         )  # fmt: skip
     elif model == "llama":
         config = package.LlamaConfig(
             **common, hidden_size=sizes.dim, intermediate_size=round((sizes.mlp or 3) * sizes.dim),
-            num_hidden_layers=sizes.layers, num_attention_heads=sizes.heads, max_position_embeddings=shape.length,
-            use_cache=False, pad_token_id=None,
+            num_hidden_layers=sizes.layers, num_attention_heads=sizes.heads, head_dim=sizes.head_dim,
+            max_position_embeddings=shape.length, use_cache=False, pad_token_id=None,
         )  # fmt: skip
     else:
         config = package.MambaConfig(
             **common, hidden_size=sizes.dim, num_hidden_layers=sizes.layers, state_size=8, use_cache=False,
             expand=round(sizes.mlp or 2), pad_token_id=None,
         )  # fmt: skip
-    if sizes.dim % sizes.heads and model != "mamba":
-        raise InputError(f"`heads`: {sizes.heads} heads do not divide `dim` {sizes.dim}")
     return _hugging_face(model, config)
 
 

@@ -46,8 +46,8 @@ def train(
 ) -> Outcome:
     """Train a module on all strings for `steps` full-batch steps with peak rate `rate`; `each` is told every step."""
     matrices, rest = _divide(module)
-    momenta = [torch.zeros_like(matrix) for matrix in matrices]
-    adam = torch.optim.AdamW(rest, lr=rate, betas=BETAS, eps=1e-10, weight_decay=0.0)
+    muon = Muon(matrices)
+    adam = torch.optim.AdamW(rest, lr=rate, betas=BETAS, eps=1e-10, weight_decay=0.0, fused=True)
     parts = strings.split(max(1, LOGITS_AT_ONCE // (shape.length * shape.vocab)))
     counted = strings[:, shape.key :].numel()
     module.eval()
@@ -64,7 +64,7 @@ def train(
             return Outcome(module, loss, True)
         adam.param_groups[0]["lr"] = float(now) * ADAM_SHARE
         adam.step()
-        _muon_step(matrices, momenta, float(now))
+        muon.step(float(now))
         each(step)
     return Outcome(module, loss, False)
 
@@ -91,13 +91,34 @@ def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     return matrices, [weight for weight in trained if id(weight) not in chosen]
 
 
-@torch.no_grad()
-def _muon_step(matrices: list[nn.Parameter], momenta: list[Tensor], rate: float) -> None:
-    for matrix, momentum in zip(matrices, momenta, strict=True):
-        if matrix.grad is None:
-            continue
-        momentum.lerp_(matrix.grad, 1 - MOMENTUM)
-        ahead = matrix.grad.lerp(momentum, MOMENTUM)
-        # A matrix with more rows than columns moves every output as far as a square one would.
-        scale = math.sqrt(max(1.0, matrix.shape[-2] / matrix.shape[-1]))
-        matrix.sub_(orthogonalised(ahead), alpha=rate * scale)
+class Muon:
+    """Muon over the matrices of a module; those of one shape, or its transpose, are made orthogonal together.
+
+    Most of a step on small matrices is the calls, not the products: a block of Llama has seven matrices of two shapes.
+    """
+
+    def __init__(self, matrices: list[nn.Parameter]) -> None:
+        groups: dict[tuple[int, ...], list[nn.Parameter]] = {}
+        for matrix in matrices:
+            groups.setdefault(tuple(sorted(matrix.shape[-2:])), []).append(matrix)
+        self._groups = list(groups.values())
+        self._momenta = [torch.zeros_like(torch.cat([_wide(matrix) for matrix in group])) for group in self._groups]
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        for group, momentum in zip(self._groups, self._momenta, strict=True):
+            gradients = [matrix.new_zeros(matrix.shape) if matrix.grad is None else matrix.grad for matrix in group]
+            gradient = torch.cat([_wide(matrix) for matrix in gradients])
+            momentum.lerp_(gradient, 1 - MOMENTUM)
+            updates = orthogonalised(gradient.lerp(momentum, MOMENTUM))
+            for matrix, update in zip(group, updates.split([len(_wide(matrix)) for matrix in group]), strict=True):
+                tall = matrix.shape[-2] > matrix.shape[-1]
+                # A matrix with more rows than columns moves every output as far as a square one would.
+                scale = math.sqrt(max(1.0, matrix.shape[-2] / matrix.shape[-1]))
+                matrix.sub_((update.mT if tall else update).reshape(matrix.shape), alpha=rate * scale)
+
+
+def _wide(matrix: Tensor) -> Tensor:
+    """A matrix, or a stack of them, as a stack (number x rows x columns) with no more rows than columns."""
+    stack = matrix.reshape(-1, *matrix.shape[-2:])
+    return stack.mT if stack.shape[-2] > stack.shape[-1] else stack

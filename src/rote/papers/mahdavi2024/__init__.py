@@ -4,6 +4,7 @@ Capacity against H, n and k, saturation of heads, and the published grids. The p
 they vary, since they differ only in that.
 """
 
+from rote.papers.mahdavi2024.assumptions import PUBLISHED_ASSUMPTIONS as PUBLISHED_ASSUMPTIONS
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.papers.mahdavi2024.grids import GRIDS
 from rote.papers.mahdavi2024.saturation import SATURATION

@@ -1,0 +1,121 @@
+"""A page: what a language model knows of a table, every relation under every template, and the table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rote.experiments.files import write_text
+from rote.lm.recall import MEASURES, LanguageRecall, Reply
+from rote.report.markdown import table_lines
+from rote.report.style import BLUE, GREEN, ORANGE, figure, save
+
+INTRODUCTION = """\
+A fact is right by the *first token* when that token has strictly the largest logit, by the *whole answer* when greedy
+decoding says all of it, and by *choice* when it is the likeliest of all answers that the table has for its relation.
+Intervals are Wilson's at 95 %. *Bits* are those of a code: what the answers cost after the neutral prompt, which has
+`this country` in the country's place, less what they cost after their own: an answer that is likely anyway earns
+nothing, and a wrong conviction costs."""
+
+COLOURS = dict(zip(MEASURES, (BLUE, ORANGE, GREEN), strict=True))
+
+
+def write_known_facts_page(result: LanguageRecall, name: str, table: str, page: Path, command: str) -> list[Path]:
+    """Write the page and its figure beside it; `name` is the model's as readers know it."""
+    drawn = known_facts_figure(result, name, page.with_suffix(".png"))
+    counted = result.parameters
+    lines = [
+        f"# What {name} knows of `{table}`", "",
+        f"{counted.total:,} parameters (all weights, tied ones once; {counted.embeddings:,} of them in embedding "
+        f"tables), read in {result.dtype}. `{command}`", "",
+        *INTRODUCTION.splitlines(), "",
+        f"In all {result.bits:,.0f} bits by the code, each relation at the mean over its templates: "
+        f"{result.bits_per_parameter:.2g} bits per parameter, for one table of the many that the model read. "
+        f"The ceiling, the most that any model could recall, is {result.ceiling:.2%}.", "",
+        f"![shares right by relation and template]({drawn.name})", "",
+        "## By relation and template", "",
+        *table_lines(
+            ["relation", "facts", "template", "first token", "whole answer", "choice", "bits"], _rows(result),
+            [False, True, False, False, False, False, True],
+        ),
+        "", "Over templates, mean and standard deviation:", "",
+        *table_lines(
+            ["relation", *(measure.replace("_", " ") for measure in MEASURES), "bits"],
+            [[relation or "all", *_spreads(result, relation)] for relation in result.relations],
+            [False, False, False, False, False],
+        ),
+        "", "## The whole table", "",
+        "Under how many of the templates the first token is right, and what the first template's prompt made the model "
+        "say where it is not.", "",
+        *_whole_table(result),
+    ]  # fmt: skip
+    return [write_text(page, "\n".join(lines) + "\n"), drawn]
+
+
+def known_facts_figure(result: LanguageRecall, name: str, path: Path) -> Path:
+    """Shares right, a point per relation, template and measure, with Wilson's intervals."""
+    groups = [(relation, text) for relation in result.relations for text in _templates(result, relation)]
+    with figure(7.2, 0.34 * len(groups) + 1.2) as drawn:
+        axes = drawn.add_subplot()
+        for offset, measure in zip((-0.22, 0.0, 0.22), MEASURES, strict=True):
+            for row, (relation, text) in enumerate(groups):
+                tally = result.tally(text, relation)
+                share, (low, high) = tally.right[measure] / tally.facts, tally.interval(measure)
+                axes.errorbar(
+                    share, row + offset, xerr=[[share - low], [high - share]], fmt="o", ms=3.5, capsize=2,
+                    color=COLOURS[measure], label=measure.replace("_", " ") if row == 0 else None,
+                )  # fmt: skip
+        axes.set_yticks(range(len(groups)), [text for _, text in groups], fontsize=7)
+        axes.invert_yaxis()
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlabel("share right")
+        axes.set_title(f"{name}: facts recalled by template")
+        axes.grid(axis="x")
+        axes.legend(fontsize=7.5, loc="lower right")
+        return save(drawn, path)
+
+
+def _templates(result: LanguageRecall, relation: str | None) -> list[str]:
+    return list(dict.fromkeys(reply.template for reply in result.replies if relation in (None, reply.relation)))
+
+
+def _rows(result: LanguageRecall) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for relation in result.relations:
+        for text in _templates(result, relation):
+            tally = result.tally(text, relation)
+            shares = [
+                f"{tally.right[measure]} ({low:.0%}-{high:.0%})"
+                for measure in MEASURES
+                for low, high in (tally.interval(measure),)
+            ]
+            rows.append([relation or "all", tally.facts, f"`{text}`", *shares, round(tally.bits)])
+    return rows
+
+
+def _spreads(result: LanguageRecall, relation: str | None) -> list[str]:
+    shares = [result.spread(relation, measure) for measure in MEASURES]
+    mean, spread = result.spread(relation, "bits")
+    return [*(f"{share:.1%} ± {deviation:.1%}" for share, deviation in shares), f"{mean:,.0f} ± {spread:,.0f}"]
+
+
+def _whole_table(result: LanguageRecall) -> list[str]:
+    """A row per fact of the table, in the order of the table's rows."""
+    replies: dict[int, list[Reply]] = {}
+    for reply in result.replies:
+        replies.setdefault(reply.row, []).append(reply)
+    ordered = [(own[0].relation or "", row, own) for row, own in sorted(replies.items())]
+    relations = list(dict.fromkeys(relation for relation, _, _ in ordered))
+    lines: list[str] = []
+    for relation in relations:
+        rows = [_fact(own) for name, _, own in ordered if name == relation]
+        lines += ["<details>", f"<summary>{relation or 'facts'} ({len(rows)})</summary>", ""]
+        lines += table_lines(["asked", "answer", "right", "said"], rows, [False, False, True, False])
+        lines += ["", "</details>", ""]
+    return lines
+
+
+def _fact(own: Sequence[Reply]) -> list[object]:
+    first = own[0]
+    said = "" if first.first_token else first.said.replace("`", "'")
+    return [first.prompt, first.answer, f"{sum(reply.first_token for reply in own)} of {len(own)}", said]

@@ -1,0 +1,120 @@
+"""What the meter concludes from its points: the plateau, its interval, endless steps; loads widened, rates chosen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from rote.experiments import meter as run
+from rote.experiments import meter_points
+from rote.experiments.meter_reading import Reading, endless_sum
+from rote.lm.language_model import ParameterCount
+from rote.lm.meter.point import Point
+from rote.lm.meter.rounding import ROUNDINGS
+from rote.lm.meter.strings import StringShape
+
+SHAPE = StringShape(vocab=16, key=2, counted=5)
+
+
+def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> Point:
+    offered = strings * SHAPE.bits
+    return Point(
+        strings=strings, steps=steps, rate=0.1, seed=seed, parameters=100, embeddings=20, offered=offered, held=held,
+        recalled=5 * strings if held >= offered else 0, tokens=5 * strings, fresh_gain=-0.01, fresh_error=0.01,
+        diverged=False, seconds=1.0, rounded=dict.fromkeys(ROUNDINGS, held / 2),
+    )  # fmt: skip
+
+
+def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> Reading:
+    return Reading("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
+
+
+def test_a_geometric_series_is_summed_and_its_interval_is_the_seeds_carried_through():
+    value, weight = endless_sum([1.0, 1.5, 1.75])
+    assert value == pytest.approx(2.0)
+    # The derivatives of a^2 / (b - a) at a = b / 2, by finite differences.
+    step = 1e-6
+    slopes = [
+        (endless_sum([x + step * (place == other) for other, x in enumerate((1.0, 1.5, 1.75))])[0] - 2.0) / step
+        for place in range(3)
+    ]
+    assert weight == pytest.approx(sum(slope**2 for slope in slopes), rel=1e-3)
+
+
+def test_training_that_fell_ends_where_it_is_and_one_that_does_not_slow_down_cannot_be_told():
+    assert endless_sum([1.0, 1.5, 1.4]) == (1.4, 1.0)
+    assert all(map(math.isnan, endless_sum([1.0, 1.1, 1.3])))
+    assert all(map(math.isnan, endless_sum([1.0, 1.1])))
+
+
+def test_the_reading_is_the_largest_mean_with_the_interval_of_pooled_seeds():
+    found = reading([point(5, 90), point(5, 92, 1), point(8, 150), point(8, 152, 1), point(12, 130), point(12, 132, 1)])
+    assert found.best == 8
+    assert found.bits_per_parameter == pytest.approx(1.51)
+    assert found.without_embeddings == pytest.approx(151 / 80)
+    # Every pair differs by .02, so the deviation is .02 / sqrt 2; Student's t with 3 degrees of freedom is 3.182.
+    assert found.half_width == pytest.approx(3.182 * 0.02 / 2, rel=1e-3)
+    # A size that is recalled whole by all seeds changes nothing.
+    whole = [point(3, 3 * SHAPE.bits), point(3, 3 * SHAPE.bits, 1)]
+    assert reading([*found.points, *whole]).half_width == found.half_width
+    assert found.bracketed
+    assert found.rounded == pytest.approx(dict.fromkeys(ROUNDINGS, 0.755))
+
+
+def test_more_steps_are_compared_with_the_interval():
+    full = [point(8, 187.5), point(8, 187.6, 1), point(12, 100), point(12, 100.1, 1)]
+    fewer = [point(8, held, seed, steps) for steps, held in ((10, 100), (20, 150), (40, 175)) for seed in (0, 1)]
+    found = reading(full, fewer)
+    assert [steps for steps, _ in found.by_steps] == [10, 20, 40, 80]
+    assert found.gain_of_twice == pytest.approx(0.1255)
+    assert found.endless.value == pytest.approx(2.0, abs=0.01)
+    assert found.endless_before.value == pytest.approx(2.0)
+    assert not found.settled
+    assert reading(full, [point(8, 187.5, seed, 40) for seed in (0, 1)]).settled
+
+
+def test_an_interval_wider_than_the_reading_tells_nothing_of_endless_steps():
+    full = [point(8, 180), point(8, 190, 1), point(12, 100), point(12, 110, 1)]
+    fewer = [point(8, held, seed, steps) for steps, held in ((20, 145), (40, 166)) for seed in (0, 1)]
+    assert math.isnan(reading(full, fewer).endless.value)
+
+
+def test_one_seed_has_no_interval_and_settles_nothing():
+    found = reading([point(5, 90), point(8, 100)], [point(8, 80, steps=40), point(8, 60, steps=20)])
+    assert math.isnan(found.half_width)
+    assert not found.settled
+
+
+def test_facts_count_only_at_full_recall():
+    found = reading([point(5, 5 * SHAPE.bits), point(8, 120)], protocol="facts")
+    assert found.best == 5
+    assert found.bracketed
+    assert reading([point(5, 80)], protocol="facts").bits_per_parameter is None
+
+
+@pytest.mark.parametrize("peak", [0.7, 2.9, 6.0])
+def test_loads_are_widened_until_less_is_held_on_both_sides(monkeypatch, peak):
+    def pretend(made, shape, strings, steps, rate, seed):
+        load = strings * shape.bits / 920
+        held = strings * shape.bits * (1 if load <= peak else (peak / load) ** 2)
+        return point(strings, held, seed, steps)
+
+    monkeypatch.setattr(meter_points, "measure_point", pretend)
+    monkeypatch.setattr(run, "WIDENED", 20)
+    found = run.meter("llama", run.Sizes(dim=8), vocab=8, key=4, rate=0.1, workers=1)
+    assert found.bracketed
+    assert found.at(found.sizes[-1])[0].strings > found.best
+
+
+def test_a_rate_must_be_better_by_more_than_seeds_differ(monkeypatch):
+    holds = {0.025: 70, 0.05: 101, 0.1: 100.5, 0.2: 99, 0.4: 50}
+
+    def pretend(made, shape, strings, steps, rate, seed):
+        return replace(point(strings, holds[rate], seed, steps), rate=rate)
+
+    monkeypatch.setattr(meter_points, "measure_point", pretend)
+    assert run.meter("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
+    holds |= {0.2: 110, 0.4: 140}
+    assert run.meter("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4
