@@ -4,7 +4,7 @@
   MultiNLI (premises) and IMDb where they can be had.
 - **Tokenizer.** Lower-case words, numbers and marks. The commonest words have a token each, every other word is
   spelled in letters. How many words have a token decides nearly everything, since the embedding is trained: three
-  sizes are run, the smallest being about what reproduces the published numbers.
+  sizes are run.
 - **Embedding.** Two numbers a token, trained with the rest, standard normal at the start. The variant `fixed` leaves
   them as drawn, so that nothing but F1, attention and F2 can hold labels.
 - **Attention.** With its skip connection, as the paper's Section 3 defines the layer; W_O W_V is one full matrix. Were
