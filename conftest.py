@@ -16,6 +16,8 @@ from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 ROOT = Path(__file__).parent
+LONGEST = {"README.md", "docs", "web", "export", "test_on_ray.py", "test_kills.py"}
+"""Files and folders."""
 
 
 class CommandParser(CodeBlockParser):
@@ -67,7 +69,9 @@ pytest_collect_file = Sybil(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Other people's libraries may warn, there and only there."""
+    """The longest files come first, so that no worker is left with one at the end. Other people's libraries may warn,
+    in examples of them and only there."""
+    items.sort(key=lambda item: not LONGEST.intersection((item.path.name, item.path.parent.name)))
     for item in items:
         if item.path.name == "interoperability.md":
             item.add_marker(pytest.mark.filterwarnings("ignore"))

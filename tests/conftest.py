@@ -2,12 +2,15 @@
 
 import sys
 
+import jaxtyping
 from hypothesis import HealthCheck, settings
-from jaxtyping import install_import_hook
+
+from shape_checks import jaxtyped_where_shapes_are
 
 if "rote" in sys.modules:
     raise RuntimeError("rote was imported before its shape checks were installed")
-install_import_hook("rote", "shape_checks.check")
+jaxtyping.jaxtyped = jaxtyped_where_shapes_are
+jaxtyping.install_import_hook("rote", "shape_checks.check")
 
 import torch  # noqa: E402
 

@@ -70,18 +70,6 @@ def test_killed_run_goes_on(rote, tmp_path):
     killed_and_resumed(rote, tmp_path, ("dana2025.fig4", "--quick", "--repeats", "2", "--workers", "1"), 12, moment)
 
 
-@pytest.mark.slow
-def test_killed_run_of_figure_1a_goes_on(tmp_path):
-    arguments = ("dana2025.fig1a", "--quick", "--repeats", "1")
-    killed, whole = tmp_path / "killed", tmp_path / "whole"
-    before = kill_after(start(killed, *arguments), killed, random.Random(7).randint(2, 16))
-    plan = FigurePlan.of(figures_named("dana2025.fig1a")[0], quick=True, repeats=1)
-    resumed = reproduce(plan, killed)
-    assert resumed.trained == 21 - len(before) > 0
-    assert {key: row for key, row in rows(killed).items() if key in before} == before
-    assert resumed.findings.series == reproduce(plan, whole).findings.series
-
-
 def test_same_result_on_any_number_of_workers(tmp_path):
     plan = FigurePlan.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
     results = []
