@@ -137,7 +137,7 @@ def _show(seen: Inspection, lost: list[str] | None) -> None:
         added = [sum(part.to_answer for part in rest), sum(part.to_nearest for part in rest)]
         rows.append([f"{len(rest)} others", *added, added[0] - added[1], None, ""])
     rows.append(["sum", seen.answer_logit, seen.nearest_logit, seen.margin, None, ""])
-    columns = ["part", "adds to the answer", f"to {seen.nearest}", "to the margin", "margin without", "attends to"]
+    columns = ["part", "to the answer", f"to {seen.nearest}", "to the margin", "margin without", "attends to"]
     print_table("what each part adds", columns, rows)
     _tell_lost(lost)
 

@@ -41,18 +41,17 @@ def list_(folder: Path = Path("runs"), /, *, as_json: AsJson = False) -> int:
         return 0
     print_table(
         f"runs below {folder}",
-        ["of", "trials", "planned", "failed", "processor s", "run"],
+        ["of", "trials", "failed", "CPU s", "run"],
         [
             [
                 run.name,
-                run.overview.trials,
-                run.planned,
+                f"{run.overview.trials:,}" + (f" of {run.planned:,}" if run.planned else ""),
                 run.overview.failed,
                 round(run.overview.seconds),
-                str(run.folder),
+                str(run.folder.relative_to(folder)),
             ]
             if run.overview is not None
-            else ["-", None, None, None, None, run.problem]
+            else ["-", None, None, None, run.problem]
             for run in listed
         ],
     )
