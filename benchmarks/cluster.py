@@ -26,10 +26,10 @@ from ray.cluster_utils import Cluster
 
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.ledger import Ledger, TrialKey
-from rote.experiments.reproduce import reproduce_part
 from rote.experiments.run_merge import diff_runs
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
+from rote.experiments.table_reproduce import reproduce_part
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named

@@ -16,7 +16,7 @@ from rote.experiments.block_reproduce import reproduce_blocks
 from rote.experiments.block_studies import FILE, Studies
 from rote.experiments.block_trial import BlockTrial
 from rote.experiments.ledger import Ledger
-from rote.papers import BLOCK_FIGURES, block_figures_named
+from rote.papers import FIGURES, figures_named
 from rote.papers.block_figures import (
     BlockCurvesFigure,
     BlockSearch,
@@ -27,7 +27,7 @@ from rote.papers.block_figures import (
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore
 from rote.papers.kajitsuka2025.choices import LEARNING_RATES, WARM_UPS
 from rote.papers.paper import Claim
-from rote.report.block_figure import block_figure
+from rote.report.reproduction import reported
 
 pytest.importorskip("optuna")
 
@@ -170,7 +170,7 @@ def test_lengths_are_searched_on_random_tokens(tmp_path):
 def test_figures_are_drawn_and_summed_up(tmp_path, texts):
     for figure in (SMALL, LENGTHS, CURVES):
         done = reproduce_blocks(BlockPlan.of(figure, quick=True, texts=texts), tmp_path / figure.id, workers=2)
-        drawn = block_figure(done.findings, tmp_path / figure.id / "figures")
+        drawn = list(reported(done).figures)
         assert [path.suffix for path in drawn] == [".png", ".svg"]
         assert all(path.stat().st_size > 1000 for path in drawn)
         document = json.loads(json.dumps(done.summary()))
@@ -195,7 +195,7 @@ def test_a_fixed_embedding_is_no_parameter_and_the_same_for_all_trials(texts):
     assert problem.table.equal(again.table)
 
 
-@pytest.mark.parametrize("figure", BLOCK_FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
 def test_every_figure_can_be_planned_and_costs_less_when_quick(figure):
     for protocol in ("fast", "paper"):
         trials, seconds = block_cost(BlockPlan.of(figure, protocol=protocol))
@@ -207,18 +207,18 @@ def test_every_figure_can_be_planned_and_costs_less_when_quick(figure):
 
 
 def test_the_whole_paper_is_estimated_below_forty_minutes_of_one_core():
-    assert sum(block_cost(BlockPlan.of(figure))[1] for figure in BLOCK_FIGURES["kajitsuka2025"]) < 40 * 60
+    assert sum(block_cost(BlockPlan.of(figure))[1] for figure in FIGURES["kajitsuka2025"]) < 40 * 60
 
 
 def test_figures_are_found_by_their_names():
-    assert block_figures_named("kajitsuka2025") == list(BLOCK_FIGURES["kajitsuka2025"])
+    assert figures_named("kajitsuka2025") == list(FIGURES["kajitsuka2025"])
     with pytest.raises(InputError, match=r"no such paper or figure; known: .*kajitsuka2025.length"):
-        block_figures_named("kajitsuka2025.fig7")
+        figures_named("kajitsuka2025.fig7")
 
 
 @pytest.mark.usefixtures("no_studies")
 def test_the_command_reproduces_a_figure(tmp_path, monkeypatch, capsys, texts):
-    monkeypatch.setitem(BLOCK_FIGURES, "kajitsuka2025", (SMALL,))
+    monkeypatch.setitem(FIGURES, "kajitsuka2025", (SMALL,))
     run = ["reproduce", "kajitsuka2025.small", "--laptop", "-o", str(tmp_path / "run"), "--workers", "1"]
     assert main([*run, "--texts", texts, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["figure"] == "kajitsuka2025.small"
@@ -226,6 +226,9 @@ def test_the_command_reproduces_a_figure(tmp_path, monkeypatch, capsys, texts):
     shown = capsys.readouterr().out
     assert "It grows" in shown
     assert "QUICK" in shown
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.count("<svg") == 1
+    assert all(text in page for text in ("It grows", "smallest #blocks", "rote reproduce kajitsuka2025.small"))
     assert main([*run, "--texts", str(tmp_path / "none.csv")]) == 2
     assert "no such file" in capsys.readouterr().err
     assert main(["reproduce", "mahdavi2024.heads", "--texts", "wordnet"]) == 2

@@ -5,7 +5,7 @@ import pytest
 from rote.experiments.block_findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
 from rote.experiments.block_plan import BlockPlan
 from rote.experiments.block_verdicts import decide_on_blocks, exponent_of
-from rote.papers import BLOCK_FIGURES, block_figures_named
+from rote.papers import FIGURES, figures_named
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
 from rote.papers.kajitsuka2025.smallest import PUBLISHED
 from rote.papers.rules import Rule
@@ -18,7 +18,7 @@ def findings(values, figure="kajitsuka2025.blocks"):
         for x, seeds in values.items()
     )
     series = (BlockSeries("a series", points),) if points else ()
-    return BlockFindings(BlockPlan.of(block_figures_named(figure)[0]), series, (), 0)
+    return BlockFindings(BlockPlan.of(figures_named(figure)[0]), series, (), 0)
 
 
 def outcome(rule, values, figure="kajitsuka2025.blocks"):
@@ -74,7 +74,7 @@ def test_published_values_are_compared_where_there_are_any():
 def test_deeper_networks():
     def judged(best):
         curves = tuple(BlockCurve(blocks, (share,), (0.1,), ((),), ((0.1, 1),), 1.0) for blocks, share in best.items())
-        plan = BlockPlan.of(block_figures_named("kajitsuka2025.three-classes")[0])
+        plan = BlockPlan.of(figures_named("kajitsuka2025.three-classes")[0])
         return decide_on_blocks(MoreBlocksRecallMore(), BlockFindings(plan, (), curves, 0)).outcome
 
     assert judged({1: 0.9, 10: 0.95, 20: 0.96}) == "holds"
@@ -83,7 +83,7 @@ def test_deeper_networks():
     assert judged({10: 0.9}) == "undecided"
 
 
-@pytest.mark.parametrize("figure", BLOCK_FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
     empty = BlockFindings(BlockPlan.of(figure), (), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}

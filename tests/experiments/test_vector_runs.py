@@ -19,12 +19,12 @@ from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
-from rote.papers import VECTOR_FIGURES
+from rote.papers import FIGURES
 from rote.papers.paper import Claim
 from rote.papers.vector_figures import CapacityFigure, Quick, SaturationFigure, VectorSetting
 from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
+from rote.report.reproduction import reported
 from rote.report.run_report import write_run_report
-from rote.report.vector_figure import vector_figure
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.initial import initial_vector_weights
 from rote.training.query_attention.train import train_vectors
@@ -81,12 +81,12 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
 def test_a_figure_is_drawn_summed_up_and_reported(tmp_path, monkeypatch):
     done = reproduce_vectors(VectorPlan.of(SMALL, quick=True), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [1, 3]
-    drawn = vector_figure(done.findings, tmp_path / "figures")
+    drawn = list(reported(done).figures)
     assert [path.suffix for path in drawn] == [".png", ".svg"]
     assert all(path.stat().st_size > 1000 for path in drawn)
     document = json.loads(json.dumps(done.summary()))
     assert document["claims"][0]["verdict"] in ("holds", "does not", "undecided")
-    monkeypatch.setitem(VECTOR_FIGURES, "mahdavi2024", (SMALL,))
+    monkeypatch.setitem(FIGURES, "mahdavi2024", (SMALL,))
     page = write_run_report("mahdavi2024.small", [tmp_path], None).read_text()
     (point, *_) = done.findings.series[0].points
     assert page.count("<svg") == 1
@@ -149,7 +149,7 @@ def test_a_trained_wide_model_recalls_as_much_when_narrowed():
     assert trained.accuracy == 1 == recall(narrowed(trained.model, task), task).recall
 
 
-@pytest.mark.parametrize("figure", VECTOR_FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
 def test_every_figure_can_be_planned_under_every_protocol(figure):
     for protocol in ("fast", "paper"):
         for quick in (True, False):
@@ -160,13 +160,13 @@ def test_every_figure_can_be_planned_under_every_protocol(figure):
 
 
 def test_the_whole_laptop_preset_is_estimated_below_forty_minutes_on_two_cores():
-    costs = [vector_cost(VectorPlan.of(figure, quick=True))[1] for figure in VECTOR_FIGURES["mahdavi2024"]]
+    costs = [vector_cost(VectorPlan.of(figure, quick=True))[1] for figure in FIGURES["mahdavi2024"]]
     assert sum(costs) < 2 * 40 * 60
 
 
 @pytest.mark.usefixtures("brief")
 def test_the_command_reproduces_a_figure(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(VECTOR_FIGURES, "mahdavi2024", (SMALL,))
+    monkeypatch.setitem(FIGURES, "mahdavi2024", (SMALL,))
     run = ["reproduce", "mahdavi2024.small", "--laptop", "-o", str(tmp_path / "run"), "--workers", "1"]
     assert main([*run, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -5,7 +5,7 @@ import pytest
 from rote.experiments.vector_findings import VectorFindings, VectorPoint, VectorSeries
 from rote.experiments.vector_plan import VectorPlan
 from rote.experiments.vector_verdicts import decide_on_vectors
-from rote.papers import VECTOR_FIGURES, vector_figures_named
+from rote.papers import FIGURES, figures_named
 from rote.papers.rules import Rule
 from rote.papers.vector_figures import VectorSetting
 from rote.papers.vector_rules import (
@@ -21,7 +21,7 @@ from rote.papers.vector_rules import (
 
 def findings(values, setting=None, overlaps=()):
     """One series: x -> values of its seeds."""
-    plan = VectorPlan.of(vector_figures_named("mahdavi2024.heads")[0])
+    plan = VectorPlan.of(figures_named("mahdavi2024.heads")[0])
     points = tuple(
         VectorPoint(x, tuple(seeds), setting or VectorSetting(x, 32), 1.0, overlaps=tuple(overlaps))
         for x, seeds in values.items()
@@ -72,7 +72,7 @@ def test_heads_that_ignore_each_other_do_not_specialise():
     assert outcome(HeadsSplitExamples(), {1: [1]}) == "undecided"
 
 
-@pytest.mark.parametrize("figure", VECTOR_FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
     empty = VectorFindings(VectorPlan.of(figure), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}

@@ -6,11 +6,11 @@ from rote.errors import InputError
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan, cell_protocol
 from rote.experiments.ledger import TrialKey
-from rote.papers import PAPER_FIGURES, figures_named
+from rote.papers import FIGURES, figures_named
 from rote.papers.dana2025 import released
 from rote.training.protocol import paper
 
-FIGURES = {figure.id.partition(".")[2]: figure for figure in PAPER_FIGURES["dana2025"].figures}
+BY_NAME = {figure.id.partition(".")[2]: figure for figure in FIGURES["dana2025"]}
 
 
 def keys(plan: FigurePlan) -> set[TrialKey]:
@@ -18,7 +18,7 @@ def keys(plan: FigurePlan) -> set[TrialKey]:
 
 
 def test_every_figure_is_there_once():
-    assert list(FIGURES) == [f"fig{name}" for name in ("1a", "1b", "2a", "2b", "3", "4", "5", "6", "7", "8", "9", "10")]
+    assert list(BY_NAME) == [f"fig{name}" for name in ("1a", "1b", "2a", "2b", "3", "4", "5", "6", "7", "8", "9", "10")]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_every_figure_is_there_once():
     ],
 )
 def test_grids(name, cells, released_values):
-    grid = FIGURES[f"fig{name}"].experiment.cells
+    grid = BY_NAME[f"fig{name}"].experiment.cells
     assert len(grid) == cells
     assert sum(cell.published is not None for cell in grid) == released_values
     assert len({str(cell.spec) for cell in grid}) == cells
@@ -43,18 +43,18 @@ def test_grids(name, cells, released_values):
 
 
 def test_released_values_are_attached_to_the_models_they_were_measured_on():
-    for cell in FIGURES["fig1a"].experiment.cells:
+    for cell in BY_NAME["fig1a"].experiment.cells:
         spec = cell.spec
         row = released.BY_DIM_AND_HEADS[spec.dim]
         assert cell.published == row[released.HEADS.index(spec.heads)]
         assert spec.dim == spec.head_dim
-    for cell in FIGURES["fig1b"].experiment.cells:
+    for cell in BY_NAME["fig1b"].experiment.cells:
         # What was released for k < d is the shared compression; equation (2) has no released values.
         expected = released.BY_HEAD_DIM[cell.spec.head_dim] if cell.series == "shared" else None
         assert cell.published == expected
 
 
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=list(FIGURES))
+@pytest.mark.parametrize("figure", BY_NAME.values(), ids=list(BY_NAME))
 def test_mlp_models_have_the_parameters_of_their_attention_twins(figure):
     by_name = {}
     for cell in figure.experiment.cells:
@@ -66,9 +66,9 @@ def test_mlp_models_have_the_parameters_of_their_attention_twins(figure):
 
 
 def test_the_papers_protocol_is_the_released_one():
-    cell = FIGURES["fig1a"].experiment.cells[0]
+    cell = BY_NAME["fig1a"].experiment.cells[0]
     assert cell_protocol(cell, "paper") == paper(64, 256, 64, 1e-2, 5e-4)
-    deep = FIGURES["fig8"].experiment.cells[0]
+    deep = BY_NAME["fig8"].experiment.cells[0]
     protocol = cell_protocol(deep, "paper")
     assert (protocol.schedule, protocol.peak, protocol.batch, protocol.steps) == ("constant", 2.5e-3, 512, 128 * 64)
     assert (deep.spec.layers, deep.spec.positions_every_layer) == (3, True)
@@ -77,30 +77,30 @@ def test_the_papers_protocol_is_the_released_one():
 
 
 def test_variant_and_quick_choose_cells():
-    both = FigurePlan.of(FIGURES["fig1b"])
-    shared = FigurePlan.of(FIGURES["fig1b"], variant="shared")
+    both = FigurePlan.of(BY_NAME["fig1b"])
+    shared = FigurePlan.of(BY_NAME["fig1b"], variant="shared")
     assert len(both.cells) == 2 * len(shared.cells)
     assert {cell.spec.variant for cell in shared.cells} == {"shared"}
-    assert len(FigurePlan.of(FIGURES["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
-    for figure in FIGURES.values():
+    assert len(FigurePlan.of(BY_NAME["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
+    for figure in BY_NAME.values():
         quick, whole = FigurePlan.of(figure, quick=True), FigurePlan.of(figure)
         assert keys(quick) < keys(whole), "a quick run is part of the whole run"
 
 
 def test_figures_of_one_experiment_share_a_run():
-    assert FigurePlan.of(FIGURES["fig2b"]).default_folder == FigurePlan.of(FIGURES["fig1a"]).default_folder
-    five, seven = FigurePlan.of(FIGURES["fig5"]), FigurePlan.of(FIGURES["fig7"])
+    assert FigurePlan.of(BY_NAME["fig2b"]).default_folder == FigurePlan.of(BY_NAME["fig1a"]).default_folder
+    five, seven = FigurePlan.of(BY_NAME["fig5"]), FigurePlan.of(BY_NAME["fig7"])
     assert five.identity == seven.identity
     assert keys(five) < keys(seven)
 
 
 def test_costs_grow_with_the_work():
     quick, fast, released_protocol = (
-        processor_seconds(FigurePlan.of(FIGURES["fig1a"], **choice))
+        processor_seconds(FigurePlan.of(BY_NAME["fig1a"], **choice))
         for choice in ({"quick": True}, {}, {"protocol": "paper"})
     )
     assert 0 < quick < fast < released_protocol
-    assert processor_seconds(FigurePlan.of(FIGURES["fig1a"], repeats=10)) == pytest.approx(2 * fast)
+    assert processor_seconds(FigurePlan.of(BY_NAME["fig1a"], repeats=10)) == pytest.approx(2 * fast)
 
 
 def test_unknown_names():

@@ -3,7 +3,7 @@
 import pytest
 
 from rote.errors import InputError
-from rote.papers import VECTOR_FIGURES, vector_figures_named
+from rote.papers import FIGURES, figures_named
 from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.mahdavi2024.grids import GRIDS
 from rote.papers.vector_figures import CapacityFigure, VectorSetting
@@ -58,7 +58,7 @@ def test_capacity_is_asked_at_the_sizes_of_the_claims():
 
 
 def test_figures_are_found_by_their_names():
-    assert vector_figures_named("mahdavi2024") == list(VECTOR_FIGURES["mahdavi2024"])
-    assert [figure.id for figure in vector_figures_named("mahdavi2024.heads")] == ["mahdavi2024.heads"]
+    assert figures_named("mahdavi2024") == list(FIGURES["mahdavi2024"])
+    assert [figure.id for figure in figures_named("mahdavi2024.heads")] == ["mahdavi2024.heads"]
     with pytest.raises(InputError, match=r"no such paper or figure; known: .*mahdavi2024.heads"):
-        vector_figures_named("mahdavi2024.fig1")
+        figures_named("mahdavi2024.fig1")

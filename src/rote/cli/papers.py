@@ -17,8 +17,8 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
     name
         A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
     """
-    from rote.experiments.paper_overview import block_figure_overview, figure_overview, paper, vector_figure_overview
-    from rote.papers import BLOCK_FIGURES, VECTOR_FIGURES, block_figures_named, figures_named, vector_figures_named
+    from rote.experiments.paper_overview import figure_overview, paper
+    from rote.papers import figure_named
     from rote.theory import PAPERS
 
     if name is None:
@@ -29,12 +29,7 @@ def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
         document = paper(name)
         print_json(document) if as_json else _show_paper(document)
         return
-    if name.partition(".")[0] in VECTOR_FIGURES:
-        figure = vector_figure_overview(vector_figures_named(name)[0])
-    elif name.partition(".")[0] in BLOCK_FIGURES:
-        figure = block_figure_overview(block_figures_named(name)[0])
-    else:
-        figure = figure_overview(figures_named(name)[0])
+    figure = figure_overview(figure_named(name))
     print_json(figure) if as_json else _show_figure(figure)
 
 

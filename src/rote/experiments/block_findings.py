@@ -8,7 +8,8 @@ from typing import Any
 
 from rote.experiments.block_plan import BlockPlan, x_of
 from rote.experiments.block_trial import BuiltTrial, Results
-from rote.papers.block_figures import BlockSearch, SmallestBlocksFigure
+from rote.experiments.verdict import Verdict, claims_summary
+from rote.papers.block_figures import BlockFigure, BlockSearch, SmallestBlocksFigure
 from rote.papers.paper import Claim
 
 
@@ -84,11 +85,40 @@ class BlockFindings:
         return max(self.series, key=lambda series: sum(point.built is not None for point in series.points))
 
     @cached_property
-    def verdicts(self) -> list[tuple[Claim, Any]]:
+    def verdicts(self) -> list[tuple[Claim, Verdict]]:
         """Each claim with its verdict."""
         from rote.experiments.block_verdicts import decide_on_blocks
 
         return [(claim, decide_on_blocks(claim.rule, self)) for claim in self.plan.figure.claims]
+
+    @property
+    def published_verdicts(self) -> list[Verdict]:
+        return [verdict for _, verdict in self.verdicts]
+
+    @property
+    def figure(self) -> BlockFigure:
+        return self.plan.figure
+
+    @property
+    def protocol(self) -> str:
+        return self.plan.protocol
+
+    @property
+    def quick(self) -> bool:
+        return self.plan.quick
+
+    @property
+    def repeats(self) -> int:
+        return self.plan.repeats
+
+    @property
+    def points(self) -> int:
+        """Points and curves with a value."""
+        return sum(len(series.points) for series in self.series) + len(self.curves)
+
+    @property
+    def note(self) -> str:
+        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
@@ -126,17 +156,7 @@ class BlockFindings:
                 }
                 for curve in self.curves
             ],
-            "claims": [
-                {
-                    "id": claim.id,
-                    "statement": claim.statement,
-                    "rule": claim.rule.in_words,
-                    "verdict": verdict.outcome,
-                    "why": verdict.why,
-                    "numbers": verdict.numbers,
-                }
-                for claim, verdict in self.verdicts
-            ],
+            "claims": claims_summary(self.verdicts),
         }
 
 

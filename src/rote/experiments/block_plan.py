@@ -62,6 +62,11 @@ class BlockPlan:
         return Path("runs") / f"{self.run}-{self.protocol}"
 
     @property
+    def empty(self) -> bool:
+        """Whether `quick` keeps nothing of the figure."""
+        return not (self.searches or self.blocks)
+
+    @property
     def reads_texts(self) -> bool:
         """Whether the figure is about texts."""
         if isinstance(self.figure, BlockCurvesFigure):

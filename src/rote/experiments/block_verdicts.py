@@ -8,7 +8,7 @@ from functools import singledispatch
 
 from rote.errors import InputError
 from rote.experiments.block_findings import BlockFindings, BlockSeries
-from rote.experiments.verdicts import Outcome, Verdict
+from rote.experiments.verdict import Outcome, Verdict
 from rote.measure.laws import Points, fit_law
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
 from rote.papers.rules import Rule

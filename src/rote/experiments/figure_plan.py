@@ -8,7 +8,7 @@ from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.trial import PlannedTrial
-from rote.papers import PAPER_FIGURES, figures_named
+from rote.papers import figure_named
 from rote.papers.paper import Cell, Experiment, Figure
 from rote.training.protocol import Protocol, paper, protocol_named
 
@@ -37,10 +37,10 @@ class FigurePlan:
         paper's number when absent.
         """
         if isinstance(figure, str):
-            named = figures_named(figure)
-            if len(named) != 1:
-                raise InputError(f"{figure}: names {len(named)} figures; give one, such as {named[0].id}")
-            (figure,) = named
+            named = figure_named(figure)
+            if not isinstance(named, Figure):
+                raise InputError(f"{figure}: is not a figure about look-up tables; `rote.reproduce` runs any")
+            figure = named
         experiment = figure.experiment
         if repeats is None:
             repeats = experiment.quick.repeats if quick else experiment.repeats
@@ -49,13 +49,22 @@ class FigurePlan:
         return cls(figure, protocol, _chosen(experiment, quick, variant), repeats, quick)
 
     @property
+    def run(self) -> str:
+        """Names the run. Figures that view one experiment share one."""
+        return self.figure.experiment.id
+
+    @property
     def default_folder(self) -> Path:
-        """Figures that view one experiment share a run."""
-        return Path("runs") / f"{self.figure.experiment.id}-{self.protocol}{'-quick' if self.quick else ''}"
+        return Path("runs") / f"{self.run}-{self.protocol}{'-quick' if self.quick else ''}"
+
+    @property
+    def empty(self) -> bool:
+        """Whether `quick` or a variant keeps nothing of the figure."""
+        return not self.cells
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"experiment": self.figure.experiment.id, "protocol": self.protocol, "format": FORMAT}
+        return {"experiment": self.run, "protocol": self.protocol, "format": FORMAT}
 
     def trials(self) -> list[PlannedTrial]:
         """Every trial, cell by cell."""
@@ -65,24 +74,6 @@ class FigurePlan:
         """The repeats of one cell: seeds 0, 1, ..."""
         protocol = cell_protocol(cell, self.protocol)
         return [PlannedTrial(cell.spec, protocol, seed) for seed in range(self.repeats)]
-
-
-def planned_runs(
-    name: str, output: str | Path | None = None, *, protocol: str = "fast", variant: str | None = None,
-    quick: bool = False, repeats: int | None = None,
-) -> list[tuple[FigurePlan, Path]]:  # fmt: skip
-    """The plans that a figure's or a paper's id names, each with the folder of its run.
-
-    Runs go to `runs/` when `output` is absent; with a paper it is a folder that holds the runs of its figures.
-    """
-    plans = [
-        FigurePlan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
-        for figure in figures_named(name)
-    ]
-    if output is None:
-        return [(plan, plan.default_folder) for plan in plans]
-    several = name in PAPER_FIGURES
-    return [(plan, Path(output) / plan.default_folder.name if several else Path(output)) for plan in plans]
 
 
 def cell_protocol(cell: Cell, name: str) -> Protocol:

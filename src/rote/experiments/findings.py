@@ -14,6 +14,7 @@ from rote.experiments.derived import slopes
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.ledger import TrialKey, TrialRow
 from rote.experiments.series import Series, SeriesPoint
+from rote.experiments.verdict import Verdict, claim_summary
 from rote.measure.laws import LawFit, fit_law
 from rote.models.attention_only import AttentionOnly
 from rote.papers.paper import WEIGHTINGS, Cell, Claim, Figure, Weighting
@@ -52,7 +53,7 @@ class FigureFindings:
         }
 
     @cached_property
-    def verdicts(self) -> list[tuple[Claim, dict[Weighting, Any]]]:
+    def verdicts(self) -> list[tuple[Claim, dict[Weighting, Verdict]]]:
         """Each claim with its verdict in either weighting."""
         from rote.experiments.verdicts import decide
 
@@ -60,6 +61,20 @@ class FigureFindings:
             (claim, {weighting: decide(claim.rule, self, weighting) for weighting in WEIGHTINGS})
             for claim in self.figure.claims
         ]
+
+    @property
+    def published_verdicts(self) -> list[Verdict]:
+        """In the published weighting of pairs."""
+        return [both["sampled"] for _, both in self.verdicts]
+
+    @property
+    def points(self) -> int:
+        """Points with a value."""
+        return sum(bool(point.values["uniform"]) for series in self.series for point in series.points)
+
+    @property
+    def note(self) -> str:
+        return self.figure.experiment.note
 
     def fit(self, weighting: Weighting, law: str, name: str) -> LawFit | None:
         """A law fitted to the series of that name, when first asked for; nothing where it has too few points."""
@@ -106,13 +121,8 @@ class FigureFindings:
             ],
             "claims": [
                 {
-                    "id": claim.id,
-                    "statement": claim.statement,
-                    "rule": claim.rule.in_words,
-                    **{
-                        weighting: {"verdict": verdict.outcome, "why": verdict.why, "numbers": verdict.numbers}
-                        for weighting, verdict in by_weighting.items()
-                    },
+                    **claim_summary(claim),
+                    **{weighting: verdict.summary() for weighting, verdict in by_weighting.items()},
                 }
                 for claim, by_weighting in self.verdicts
             ],

@@ -11,12 +11,10 @@ from rote.experiments.block_cost import block_cost
 from rote.experiments.block_plan import BlockPlan
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.vector_cost import vector_cost
-from rote.experiments.vector_plan import VectorPlan
-from rote.papers import BLOCK_FIGURES, PAPER_FIGURES, VECTOR_FIGURES
-from rote.papers.block_figures import BlockFigure
-from rote.papers.paper import Figure
-from rote.papers.vector_figures import VectorFigure
+from rote.experiments.verdict import claim_summary
+from rote.papers import FIGURES, AnyFigure
 from rote.theory import PAPERS, RESULTS
 
 RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", False)}
@@ -34,7 +32,6 @@ def paper(id: str) -> dict[str, Any]:
     if id not in PAPERS:
         raise InputError(f"{id}: no such paper; known: {', '.join(sorted(PAPERS))}")
     cited = PAPERS[id]
-    figures = PAPER_FIGURES[id].figures if id in PAPER_FIGURES else ()
     return {
         "paper": id,
         "name": cited.name,
@@ -51,74 +48,43 @@ def paper(id: str) -> dict[str, Any]:
             for construction in sorted(CONSTRUCTIONS.values(), key=lambda construction: construction.id)
             if construction.paper == id
         ],
-        "figures": [
-            *(figure_overview(figure) for figure in figures),
-            *(vector_figure_overview(figure) for figure in VECTOR_FIGURES.get(id, ())),
-            *(block_figure_overview(figure) for figure in BLOCK_FIGURES.get(id, ())),
-        ],
+        "figures": [figure_overview(figure) for figure in FIGURES.get(id, ())],
     }
 
 
-def figure_overview(figure: Figure) -> dict[str, Any]:
-    """A figure as one document: its grid, its claims and what its trials cost."""
+def figure_overview(figure: AnyFigure) -> dict[str, Any]:
+    """A figure of any kind as one document: its grid, its claims and what its trials cost."""
+    whole = RunChoices().plan(figure)
     costs = {}
     for run, (protocol, quick) in RUNS.items():
-        plan = FigurePlan.of(figure, protocol=protocol, quick=quick)
-        costs[run] = {"trials": len(plan.cells) * plan.repeats, "processor_seconds": processor_seconds(plan)}
-    return {
-        "figure": figure.id,
-        "title": figure.title,
-        "run": figure.experiment.id,
-        "cells": len(figure.experiment.cells),
-        "repeats": figure.experiment.repeats,
-        "published_values": sum(cell.published is not None for cell in figure.experiment.cells),
-        "note": figure.experiment.note,
-        "estimated_costs": costs,
-        "claims": [
-            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
-        ],
-    }
-
-
-def vector_figure_overview(figure: VectorFigure) -> dict[str, Any]:
-    """A figure about vector tasks as one document, by the same names."""
-    whole = VectorPlan.of(figure)
-    costs = {}
-    for run, (protocol, quick) in RUNS.items():
-        trials, seconds = vector_cost(VectorPlan.of(figure, protocol=protocol, quick=quick))
+        trials, seconds = estimated_cost(RunChoices(protocol, quick).plan(figure))
         costs[run] = {"trials": trials, "processor_seconds": seconds}
+    cells, published, note = _extent(whole)
     return {
         "figure": figure.id,
         "title": figure.title,
         "run": whole.run,
-        "cells": len(whole.cells),
-        "repeats": figure.repeats,
-        "published_values": 0,
-        "note": figure.note,
+        "cells": cells,
+        "repeats": whole.repeats,
+        "published_values": published,
+        "note": note,
         "estimated_costs": costs,
-        "claims": [
-            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
-        ],
+        "claims": [claim_summary(claim) for claim in figure.claims],
     }
 
 
-def block_figure_overview(figure: BlockFigure) -> dict[str, Any]:
-    """A figure about #blocks as one document, by the same names."""
-    whole = BlockPlan.of(figure)
-    costs = {}
-    for run, (protocol, quick) in RUNS.items():
-        trials, seconds = block_cost(BlockPlan.of(figure, protocol=protocol, quick=quick))
-        costs[run] = {"trials": trials, "processor_seconds": seconds}
-    return {
-        "figure": figure.id,
-        "title": figure.title,
-        "run": whole.run,
-        "cells": len(whole.searches) + len(whole.blocks),
-        "repeats": figure.repeats,
-        "published_values": len(figure.published),
-        "note": figure.note,
-        "estimated_costs": costs,
-        "claims": [
-            {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words} for claim in figure.claims
-        ],
-    }
+def estimated_cost(plan: AnyPlan) -> tuple[int, float]:
+    """Trials and estimated processor seconds of a plan of any kind."""
+    if isinstance(plan, FigurePlan):
+        return len(plan.cells) * plan.repeats, processor_seconds(plan)
+    return block_cost(plan) if isinstance(plan, BlockPlan) else vector_cost(plan)
+
+
+def _extent(plan: AnyPlan) -> tuple[int, int, str]:
+    """Cells, published values and the note of a figure."""
+    if isinstance(plan, FigurePlan):
+        experiment = plan.figure.experiment
+        return len(plan.cells), sum(cell.published is not None for cell in plan.cells), experiment.note
+    if isinstance(plan, BlockPlan):
+        return len(plan.searches) + len(plan.blocks), len(plan.figure.published), plan.figure.note
+    return len(plan.cells), 0, plan.figure.note

@@ -1,67 +1,27 @@
-"""Run a published figure's trials, each committed to the run's ledger when it ends, and say what they show.
+"""Run the trials of a published figure, of whichever kind, and say what they show.
 
-A trial is named by its cell (specification and protocol) and its seed; seed s trains on the random look-up of seed s
-from the initial weights of seed s. A run that was killed goes on where it stopped.
+Each trial is committed to the run's ledger when it ends; a run that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from rote.experiments.block_plan import BlockPlan
+from rote.experiments.block_reproduce import reproduce_blocks
 from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.files import write_curves
-from rote.experiments.findings import FigureFindings, findings_of
-from rote.experiments.ledger import FailedTrial, Ledger
-from rote.experiments.part import Part
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
-from rote.experiments.runner import RunRows, run
+from rote.experiments.planned import AnyPlan, RunChoices
+from rote.experiments.reproduction import Reproduction
+from rote.experiments.table_reproduce import reproduce_tables
+from rote.experiments.vector_reproduce import reproduce_vectors
 from rote.experiments.where import HERE
+from rote.papers import figure_named
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask
-from rote.training.result import Trained
 from rote.training.trials import EngineName
-
-CURVE_POINTS = 50
-"""Points of a loss curve that the ledger keeps, about: enough to draw it, few beside a trial's other numbers."""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A finished run of a figure. `rote.report.reproduction` draws it."""
-
-    findings: FigureFindings
-    folder: Path
-    trials: int
-    """Trials of the figure, trained now or before."""
-    trained: int
-    """Trials that were trained now; the others were in the ledger."""
-    seconds: float
-    """Time that passed now."""
-    processor_seconds: float
-    """Processor time of all its trials, whenever they ran."""
-    engines: list[str]
-    failed: tuple[FailedTrial, ...] = ()
-    """Trials that failed now, with the reasons; the same call tries them again."""
-
-    def summary(self) -> dict[str, Any]:
-        """Everything as one JSON document: cells, fits, claims with their verdicts, and the run's numbers."""
-        return {
-            **self.findings.summary(),
-            "run": str(self.folder),
-            "trained_now": self.trained,
-            "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
-            "processor_seconds": self.processor_seconds,
-            "seconds": self.seconds,
-            "engines": self.engines,
-            "note": self.findings.figure.experiment.note,
-        }
 
 
 def reproduce(
-    plan: FigurePlan | str,
+    plan: AnyPlan | str,
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
@@ -71,47 +31,13 @@ def reproduce(
 ) -> Reproduction:
     """Train what the ledger in `folder` does not hold yet, then arrange and judge all of it.
 
-    `plan` is a `FigurePlan`, or a figure's id for the plan with its defaults; the folder is `runs/FIGURE-PROTOCOL`
-    when absent. `on` says where (`rote.experiments.where`).
+    `plan` is a figure's plan, or its id for the plan with its defaults; the folder is `runs/FIGURE-PROTOCOL` when
+    absent. `engine` is that of models of look-up tables; `on` says where (`rote.experiments.where`).
     """
     if isinstance(plan, str):
-        plan = FigurePlan.of(plan)
-    folder = plan.default_folder if folder is None else Path(folder)
-    began = time.perf_counter()
-    ended = run(_trials(plan, engine), folder, workers=workers, on=on, progress=progress)
-    # Figures of one experiment share a run: the curves are those of all its trials.
-    write_curves(folder / "curves.parquet", Ledger.read(folder)[1])
-    return Reproduction(
-        findings=findings_of(plan, ended.rows),
-        folder=folder,
-        trials=len(ended.rows),
-        trained=ended.trained,
-        seconds=time.perf_counter() - began,
-        processor_seconds=sum(row.seconds for row in ended.rows.values()),
-        engines=sorted({row.result["engine"] for row in ended.rows.values()}),
-        failed=ended.failed,
-    )
-
-
-def reproduce_part(
-    plan: FigurePlan,
-    part: str,
-    folder: Path,
-    *,
-    workers: int | None = None,
-    engine: EngineName = "auto",
-    on: str = HERE,
-    progress: Progress = SILENT,
-) -> RunRows:
-    """Train one part of a figure's trials (`1/2`); `rote.experiments.run_merge` puts the parts together."""
-    return run(_trials(plan, engine), folder, workers=workers, on=on, part=Part.read(part), progress=progress)
-
-
-def _trials(plan: FigurePlan, engine: EngineName) -> RunPlan[AssociationTask]:
-    return RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
-
-
-def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:
-    stride = max(1, len(trained.curve) // CURVE_POINTS)
-    curve = [[int(step), float(f"{loss:.5g}")] for step, loss in trained.curve[::stride].tolist()]
-    return {**training_record(trained), "published_accuracy": trained.published_accuracy, "curve": curve}
+        plan = RunChoices().plan(figure_named(plan))
+    if isinstance(plan, FigurePlan):
+        return reproduce_tables(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
+    if isinstance(plan, BlockPlan):
+        return reproduce_blocks(plan, folder, workers=workers, on=on, progress=progress)
+    return reproduce_vectors(plan, folder, workers=workers, on=on, progress=progress)

@@ -12,9 +12,10 @@ from rote.errors import InputError
 from rote.experiments.vector_capacity import capacity_of, thresholds
 from rote.experiments.vector_plan import VectorPlan
 from rote.experiments.vector_trial import Results
+from rote.experiments.verdict import Verdict, claims_summary
 from rote.measure.laws import LawFit, Points, fit_law
 from rote.papers.paper import Claim
-from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorSetting
+from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorFigure, VectorSetting
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,40 @@ class VectorFindings:
         return "accuracy" if figure.cells[0][0].classes else "mean squared error"
 
     @cached_property
-    def verdicts(self) -> list[tuple[Claim, Any]]:
+    def verdicts(self) -> list[tuple[Claim, Verdict]]:
         """Each claim with its verdict."""
         from rote.experiments.vector_verdicts import decide_on_vectors
 
         return [(claim, decide_on_vectors(claim.rule, self)) for claim in self.plan.figure.claims]
+
+    @property
+    def published_verdicts(self) -> list[Verdict]:
+        return [verdict for _, verdict in self.verdicts]
+
+    @property
+    def figure(self) -> VectorFigure:
+        return self.plan.figure
+
+    @property
+    def protocol(self) -> str:
+        return self.plan.protocol
+
+    @property
+    def quick(self) -> bool:
+        return self.plan.quick
+
+    @property
+    def repeats(self) -> int:
+        return self.plan.repeats
+
+    @property
+    def points(self) -> int:
+        """Points with a value."""
+        return sum(len(series.points) for series in self.series)
+
+    @property
+    def note(self) -> str:
+        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
@@ -125,17 +155,7 @@ class VectorFindings:
                 for fit in (series.fit("linear"), series.power)
                 if fit is not None
             ],
-            "claims": [
-                {
-                    "id": claim.id,
-                    "statement": claim.statement,
-                    "rule": claim.rule.in_words,
-                    "verdict": verdict.outcome,
-                    "why": verdict.why,
-                    "numbers": verdict.numbers,
-                }
-                for claim, verdict in self.verdicts
-            ],
+            "claims": claims_summary(self.verdicts),
         }
 
 

@@ -7,7 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from rote.experiments.vector_findings import VectorFindings, VectorPoint
-from rote.experiments.verdicts import Outcome, Verdict
+from rote.experiments.verdict import Outcome, Verdict
 from rote.papers.rules import Rule
 from rote.papers.vector_rules import (
     DecreasesWithSize,

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any, Literal
 
 import numpy as np
 
 from rote.experiments.findings import FigureFindings
 from rote.experiments.series import Series, SeriesPoint
+from rote.experiments.verdict import Outcome, Verdict
 from rote.measure.laws import BOUNDS, LawFit
 from rote.models.attention_only import AttentionOnly
 from rote.papers.paper import Weighting
@@ -29,18 +28,8 @@ from rote.papers.rules import (
     StraightUpTo,
 )
 
-Outcome = Literal["holds", "does not", "undecided"]
 EXPONENTS = BOUNDS["exponent"]
 TOO_FEW = "no series has enough points below saturation"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of a claim, with the numbers it was decided by."""
-
-    outcome: Outcome
-    why: str
-    numbers: dict[str, Any] = field(default_factory=dict)
 
 
 @singledispatch

@@ -95,11 +95,3 @@ class Figure:
     """Accuracy from which a point says only that the memory is full; absent where y has no ceiling."""
     derived: Literal["slopes"] | None = None
     """`slopes`: points are the slopes of the experiment's series; absent when they are drawn as they are."""
-
-
-@dataclass(frozen=True)
-class PaperFigures:
-    """The figures of one paper, by the paper's id in `rote.theory.papers`."""
-
-    paper: str
-    figures: tuple[Figure, ...]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rote.experiments.block_findings import BlockFindings, BlockSeries
 from rote.papers.block_figures import SmallestBlocksFigure
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKS = ("o", "s", "^", "D", "v", "P")
 
 
-def block_figure(findings: BlockFindings, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Draw a figure in these formats; the file names are the figure's id."""
+def drawn_blocks(findings: BlockFindings) -> Figure:
+    """The figure as a matplotlib object."""
     plan = findings.plan
-    folder.mkdir(parents=True, exist_ok=True)
     built = any(point.built for series in findings.series for point in series.points)
     two = built or not isinstance(plan.figure, SmallestBlocksFigure)
     with figure(9.6 if two else 6.4, 4.2) as drawn:
@@ -34,7 +34,7 @@ def block_figure(findings: BlockFindings, folder: Path, formats: Sequence[str] =
             f"{plan.figure.title}\n{note}protocol {plan.protocol}, {plan.trials} trials{missing}",
             x=0.01, ha="left", fontsize=10,
         )  # fmt: skip
-        return [save(drawn, folder / f"{plan.figure.id}.{kind}") for kind in dict.fromkeys(formats)]
+        return drawn
 
 
 def _draw_smallest(axes: Any, findings: BlockFindings, asked: SmallestBlocksFigure) -> None:

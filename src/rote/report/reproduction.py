@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
-from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.files import write_json
-from rote.experiments.reproduce import Reproduction
+from rote.experiments.findings import FigureFindings
+from rote.experiments.planned import AnyPlan, RunChoices, planned_runs
 from rote.experiments.reproduce import reproduce as run_figure
+from rote.experiments.reproduction import AnyFindings, Reproduction
+from rote.experiments.vector_findings import VectorFindings
 from rote.experiments.where import HERE
+from rote.papers import figure_named
 from rote.papers.paper import WEIGHTINGS, Weighting
 from rote.progress import SILENT, Progress
-from rote.report.scaling_figure import drawn_scaling, scaling_figure
+from rote.report.block_figure import drawn_blocks
+from rote.report.scaling_figure import drawn_scaling
+from rote.report.style import save
+from rote.report.vector_figure import drawn_vectors
 from rote.tables import Tabular, frame_of
 from rote.training.trials import EngineName
 
@@ -25,6 +31,8 @@ if TYPE_CHECKING:
 
 ProtocolName = Literal["fast", "paper", "best"]
 Variant = Literal["per-head", "shared"]
+NESTED = ("spec", "built", "tried")
+"""What a point has that is no cell of a table."""
 
 
 @dataclass(frozen=True)
@@ -33,24 +41,32 @@ class ReproducedFigure(Tabular):
 
     reproduction: Reproduction
     figures: tuple[Path, ...]
-    """In both weightings, the published one first; PNG and SVG unless other formats were asked for."""
+    """PNG and SVG unless others were asked for; where pairs are weighted in two ways, the published one first."""
 
     def frame(self) -> polars.DataFrame:
-        """A row per cell of the figure: what was measured, published and promised."""
-        cells = self.reproduction.findings.summary()["cells"]
-        return frame_of({name: value for name, value in cell.items() if name != "spec"} for cell in cells)
+        """A row per point of the figure: what was measured, published and promised."""
+        summary = self.reproduction.findings.summary()
+        points = summary.get("cells") or summary.get("points") or summary.get("curves") or []
+        return frame_of({name: value for name, value in point.items() if name not in NESTED} for point in points)
 
     def figure(self, weighting: Weighting = "sampled") -> Figure:
         """The drawing as a matplotlib figure."""
-        return drawn_scaling(self.reproduction.findings, weighting)
+        return drawn_figure(self.reproduction.findings, weighting)
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document: what the command line prints and what is written beside the drawings."""
         return {**self.reproduction.summary(), "figures": [str(path) for path in self.figures]}
 
 
+def drawn_figure(findings: AnyFindings, weighting: Weighting = "sampled") -> Figure:
+    """The drawing of a figure of any kind; `weighting` is of pairs of tokens, where there are such."""
+    if isinstance(findings, FigureFindings):
+        return drawn_scaling(findings, weighting)
+    return drawn_vectors(findings) if isinstance(findings, VectorFindings) else drawn_blocks(findings)
+
+
 def reproduce_figure(
-    plan: FigurePlan | str,
+    plan: AnyPlan | str,
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
@@ -72,6 +88,7 @@ def reproduce(
     repeats: int | None = None,
     protocol: ProtocolName = "fast",
     variant: Variant | None = None,
+    texts: str | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
     on: str = HERE,
@@ -89,7 +106,8 @@ def reproduce(
     ...
     rote.errors.InputError: ...
     """
-    plan = FigurePlan.of(figure, protocol=protocol, variant=variant, quick=quick, repeats=repeats)
+    choices = RunChoices(protocol, quick, repeats, variant, texts)
+    ((plan, folder),) = planned_runs(figure_named(figure).id, folder, choices)
     return reproduce_figure(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
 
 
@@ -98,7 +116,11 @@ def reported(reproduction: Reproduction, formats: Sequence[str] = ("png", "svg")
     folder = reproduction.folder / "figures"
     folder.mkdir(exist_ok=True)
     findings = reproduction.findings
-    drawn = [path for weighting in WEIGHTINGS for path in scaling_figure(findings, folder, weighting, formats)]
-    figure = ReproducedFigure(reproduction, tuple(drawn))
-    write_json(folder / f"{findings.figure.id}.json", figure.summary())
+    id = findings.figure.id
+    drawn = {id: drawn_figure(findings)}
+    if isinstance(findings, FigureFindings):
+        drawn |= {f"{id}-{weighting}": drawn_figure(findings, weighting) for weighting in WEIGHTINGS[1:]}
+    written = [save(each, folder / f"{name}.{kind}") for name, each in drawn.items() for kind in dict.fromkeys(formats)]
+    figure = ReproducedFigure(reproduction, tuple(written))
+    write_json(folder / f"{id}.json", figure.summary())
     return figure

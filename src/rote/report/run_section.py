@@ -6,13 +6,10 @@ import math
 import shlex
 
 from rote.experiments.findings import FigureFindings
-from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Part, Section, Table, Text
-from rote.report.run_charts import SIZES, findings_chart, grid_chart, sizes_chart
+from rote.report.document import ChartBlock, Commands, Pairs, Part, Section, Table
+from rote.report.figure_part import figure_part
+from rote.report.run_charts import SIZES, grid_chart, sizes_chart
 from rote.report.run_view import RunView
-from rote.report.vector_part import vector_part
-
-MOST_CELLS = 400
-"""Cells that a report's table shows."""
 
 
 def run_section(run: RunView) -> Section:
@@ -24,10 +21,9 @@ def run_section(run: RunView) -> Section:
     parts = [_what(run)]
     figures = run.findings()
     parts += [figure_part(findings) for findings in figures]
-    vector_figures = run.vector_findings()
-    parts += [vector_part(findings) for findings in vector_figures]
-    # What a search for capacities tried shows nothing that its figures do not.
-    rows = [] if vector_figures else run.rows
+    # What a search tried shows nothing that its figures do not.
+    searched = any(not isinstance(findings, FigureFindings) for findings in figures)
+    rows = [] if searched else run.rows
     charts = {"sizes": None if figures else sizes_chart(rows), "grid": grid_chart(rows)}
     grid = [ChartBlock(name, chart) for name, chart in charts.items() if chart is not None]
     if grid:
@@ -40,17 +36,14 @@ def commands_of(run: RunView) -> list[str]:
     """The commands that go on with a run, or make it again in another folder."""
     folder = shlex.quote(str(run.folder))
     protocol = run.identity.get("protocol", "fast")
+    figures = run.findings()
     commands = [
         f"rote reproduce {findings.figure.id} --protocol {protocol}{' --quick' if findings.quick else ''}"
         f" --repeats {findings.repeats} -o {folder}"
-        for findings in run.findings()
+        for findings in figures
     ]
-    if vector_figures := run.vector_findings():
-        return [
-            f"rote reproduce {findings.plan.figure.id} --protocol {protocol}{' --quick' if findings.plan.quick else ''}"
-            f" --repeats {findings.plan.repeats} -o {folder}"
-            for findings in vector_figures
-        ]
+    if any(not isinstance(findings, FigureFindings) for findings in figures):
+        return commands
     if swept := run.sweep:
         sizes = "".join(
             f" --{name.replace('_', '-')} {','.join(map(str, values))}" for name, values in swept.grid.items()
@@ -96,40 +89,3 @@ def _what(run: RunView) -> Part:
         "folder": str(run.folder),
     }
     return Part("What was run", [Pairs({name: value for name, value in pairs.items() if value is not None})])
-
-
-def figure_part(findings: FigureFindings) -> Part:
-    """One published figure: its points, its laws, its claims."""
-    figure = findings.figure
-    blocks: list[Block] = [ChartBlock(figure.id, findings_chart(findings))]
-    if findings.missing:
-        blocks.append(
-            Text(f"{findings.missing:,} planned trials have not been run yet; verdicts may change with them.")
-        )
-    if findings.quick:
-        blocks.append(Text("A quick run: fewer cells and repeats than the paper's."))
-    blocks += [
-        ClaimBlock(claim.statement, claim.rule.in_words, both["sampled"].outcome, both["sampled"].why)
-        for claim, both in findings.verdicts
-    ]
-    rows = [
-        [
-            series.name, point.x, point.mean("sampled"), point.spread("sampled"), point.mean("uniform"),
-            point.published, point.difference,
-        ]
-        for series in findings.series
-        for point in series.points
-    ][:MOST_CELLS]  # fmt: skip
-    columns = ["series", figure.x, f"{figure.y}, as sampled", "spread", "all pairs alike", "published", "difference"]
-    blocks.append(Table("cells", columns, rows))
-    fits = [
-        [series, fit.formula, fit.points - fit.saturated, fit.residual,
-         ", ".join(f"{name} {value:.3g}" for name, value in fit.values.items())]
-        for series, by_law in findings.fits["sampled"].items()
-        for fit in by_law.values()
-    ]  # fmt: skip
-    if fits:
-        blocks.append(Table("fitted laws", ["series", "law", "points", "rms", "parameters"], fits))
-    if figure.experiment.note:
-        blocks.append(Text(figure.experiment.note))
-    return Part(f"{figure.id}: {figure.title}", blocks)

@@ -8,13 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.findings import FigureFindings, findings_of
 from rote.experiments.ledger import Ledger, TrialRow
-from rote.experiments.vector_findings import VectorFindings, vector_findings
-from rote.experiments.vector_plan import VectorPlan
-from rote.papers import PAPER_FIGURES, VECTOR_FIGURES
-from rote.papers.vector_figures import SaturationFigure
+from rote.experiments.planned import RunChoices, run_of
+from rote.experiments.reproduction import AnyFindings, arranged
+from rote.papers import FIGURES, AnyFigure
+from rote.papers.block_figures import BlockFigure
 
 
 class SweptLaw(BaseModel):
@@ -76,44 +74,25 @@ class RunView:
             return None
         return said if said.trials == len(self.rows) else None
 
-    def findings(self) -> list[FigureFindings]:
-        """What the trials show for every published figure of the run's experiment; nothing for other runs."""
-        experiment, protocol = self.identity.get("experiment"), self.identity.get("protocol")
-        figures = [
-            figure
-            for paper in PAPER_FIGURES.values()
-            for figure in paper.figures
-            if figure.experiment.id == experiment and isinstance(protocol, str)
+    def findings(self) -> list[AnyFindings]:
+        """What the trials show for every published figure of the run; nothing for runs of other kinds."""
+        protocol = self.identity.get("protocol")
+        if not isinstance(protocol, str):
+            return []
+        gathered = [
+            self._of_figure(figure, protocol)
+            for figures in FIGURES.values()
+            for figure in figures
+            if run_of(figure) == self.identity.get("experiment")
         ]
-        by_key = {row.key: row for row in self.rows}
-        repeats = max((row.seed for row in self.rows), default=0) + 1
-        gathered = []
-        for figure in figures:
-            plans = [
-                FigurePlan.of(figure, protocol=str(protocol), quick=quick, repeats=repeats) for quick in (True, False)
-            ]
-            covering = (plan for plan in plans if by_key.keys() <= {trial.key for trial in plan.trials()})
-            gathered.append(findings_of(next(covering, plans[-1]), by_key))
-        return [
-            findings
-            for findings in gathered
-            if any(point.values["uniform"] for s in findings.series for point in s.points)
-        ]
+        return [findings for findings in gathered if findings.points]
 
-    def vector_findings(self) -> list[VectorFindings]:
-        """The same for figures about vector tasks: as many seeds as there are, and the quick cells where there are no
-        others."""
-        protocol = str(self.identity.get("protocol"))
-        results = {row.key: row.result for row in self.rows}
+    def _of_figure(self, figure: AnyFigure, protocol: str) -> AnyFindings:
+        """As many seeds as there are, and the quick cells where there are no others."""
         repeats = max((row.seed for row in self.rows), default=0) + 1
-        gathered = []
-        for figure in (figure for figures in VECTOR_FIGURES.values() for figure in figures):
-            if isinstance(figure, SaturationFigure) and protocol == "best":
-                continue
-            plans = [VectorPlan.of(figure, protocol=protocol, quick=quick, repeats=repeats) for quick in (True, False)]
-            if plans[0].run != self.identity.get("experiment"):
-                continue
-            quick, whole = (vector_findings(plan, results) for plan in plans)
-            more = sum(len(series.points) for series in whole.series) > sum(len(s.points) for s in quick.series)
-            gathered.append(whole if more else quick)
-        return [findings for findings in gathered if findings.series]
+        texts = self.identity.get("texts") if isinstance(figure, BlockFigure) else None
+        quick, whole = (
+            arranged(RunChoices(protocol, quick, repeats, texts=texts).plan(figure), self.rows)
+            for quick in (True, False)
+        )
+        return whole if whole.points > quick.points else quick

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from rote.experiments.findings import FigureFindings
 from rote.experiments.series import Series
 from rote.measure.laws import LawFit
 from rote.papers.paper import Weighting
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,15 +18,6 @@ if TYPE_CHECKING:
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 MANY = len(COLOURS)
 BOUND_LINES = {"dana2025.theorem1": ("Theorem 1: φ(Hk + d)", "--"), "dana2025.previous": ("previous bound", ":")}
-
-
-def scaling_figure(
-    findings: FigureFindings, folder: Path, weighting: Weighting = "sampled", formats: Sequence[str] = ("png", "svg")
-) -> list[Path]:
-    """Draw a figure in these formats; the file names are the figure's id."""
-    drawn = drawn_scaling(findings, weighting)
-    name = findings.figure.id if weighting == "sampled" else f"{findings.figure.id}-{weighting}"
-    return [save(drawn, folder / f"{name}.{kind}") for kind in dict.fromkeys(formats)]
 
 
 def drawn_scaling(findings: FigureFindings, weighting: Weighting = "sampled") -> Figure:

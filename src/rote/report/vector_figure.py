@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rote.experiments.vector_findings import VectorFindings, VectorSeries
 from rote.papers.vector_figures import CapacityFigure, GridFigure, SaturationFigure
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = (BLUE, SKY, VERMILION, GREEN, PURPLE, ORANGE)
 MARKS = ("o", "s", "^", "D", "v", "P")
@@ -18,10 +19,9 @@ SMALLEST_SHOWN = 0.8
 """Nothing recalled is drawn here on a logarithmic axis."""
 
 
-def vector_figure(findings: VectorFindings, folder: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Draw a figure in these formats; the file names are the figure's id."""
+def drawn_vectors(findings: VectorFindings) -> Figure:
+    """The figure as a matplotlib object."""
     plan = findings.plan
-    folder.mkdir(parents=True, exist_ok=True)
     with figure(7.4, 4.6) as drawn:
         axes = drawn.add_subplot()
         for index, series in enumerate(findings.series):
@@ -45,7 +45,7 @@ def vector_figure(findings: VectorFindings, folder: Path, formats: Sequence[str]
         axes.set_title(f"{plan.figure.title}\n{note}protocol {plan.protocol}, {repeats}{missing}")
         axes.grid()
         axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        return [save(drawn, folder / f"{plan.figure.id}.{kind}") for kind in dict.fromkeys(formats)]
+        return drawn
 
 
 def _draw_series(axes: Any, series: VectorSeries, colour: str, mark: str, findings: VectorFindings) -> None:

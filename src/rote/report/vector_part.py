@@ -1,27 +1,15 @@
-"""A published figure about vector tasks as a part of a report: its points, its bounds, its claims."""
+"""Chart and table of a figure about vector tasks, for a report."""
 
 from __future__ import annotations
 
 from rote.experiments.vector_findings import VectorFindings
 from rote.papers.vector_figures import CapacityFigure, SaturationFigure
 from rote.report.charts import TONES, Mark, Series, XYChart
-from rote.report.document import Block, ChartBlock, ClaimBlock, Part, Table, Text
+from rote.report.document import Table
 
 
-def vector_part(findings: VectorFindings) -> Part:
-    """Everything that the trials say of one figure."""
-    plan = findings.plan
-    blocks: list[Block] = [ChartBlock(plan.figure.id, vector_chart(findings))]
-    if findings.missing:
-        blocks.append(
-            Text(f"{findings.missing:,} points have not been run to their end; verdicts may change with them.")
-        )
-    if plan.quick:
-        blocks.append(Text("A quick run: fewer cells and repeats than the paper's."))
-    blocks += [
-        ClaimBlock(claim.statement, claim.rule.in_words, verdict.outcome, verdict.why)
-        for claim, verdict in findings.verdicts
-    ]
+def point_table(findings: VectorFindings) -> Table:
+    """Every point, a value a seed, beside the bounds."""
     rows = [
         [
             series.name, int(point.x), point.in_words, point.mean, point.setting.promised, point.setting.rank,
@@ -31,10 +19,7 @@ def vector_part(findings: VectorFindings) -> Part:
         for point in series.points
     ]  # fmt: skip
     columns = ["series", findings.x_label, f"{findings.y_label}, a seed each", "mean", "Theorem 1", "rank", "seconds"]
-    blocks.append(Table("points", columns, rows))
-    if plan.figure.note:
-        blocks.append(Text(plan.figure.note))
-    return Part(f"{plan.figure.id}: {plan.figure.title}", blocks)
+    return Table("points", columns, rows)
 
 
 def vector_chart(findings: VectorFindings) -> XYChart:

@@ -4,11 +4,8 @@ from rote.papers.dana2025.dim import FIGURE2A, FIGURE2B
 from rote.papers.dana2025.head_dim import FIGURE1B, FIGURE6, FIGURE9
 from rote.papers.dana2025.heads import FIGURE1A, FIGURE4, FIGURE5, FIGURE8
 from rote.papers.dana2025.mlp import FIGURE3, FIGURE7, FIGURE10
-from rote.papers.paper import PaperFigures
+from rote.papers.paper import Figure
 
-DANA2025 = PaperFigures(
-    "dana2025",
-    (
-        FIGURE1A, FIGURE1B, FIGURE2A, FIGURE2B, FIGURE3, FIGURE4, FIGURE5, FIGURE6, FIGURE7, FIGURE8, FIGURE9, FIGURE10,
-    ),
+DANA2025: tuple[Figure, ...] = (
+    FIGURE1A, FIGURE1B, FIGURE2A, FIGURE2B, FIGURE3, FIGURE4, FIGURE5, FIGURE6, FIGURE7, FIGURE8, FIGURE9, FIGURE10,
 )  # fmt: skip
