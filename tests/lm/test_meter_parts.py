@@ -85,7 +85,7 @@ def test_configuration_files_of_both_kinds_are_subjects(tmp_path):
     path.write_text(json.dumps(content))
     made = subject(str(path), Sizes(), facts)
     check_causal(made, facts)
-    point = measure_point(made, facts, strings=12, steps=200, rate=0.1, seed=0)
+    point = measure_point(made, facts, strings=12, steps=400, rate=0.1, seed=0)
     assert point.held == pytest.approx(12 * math.log2(8), rel=0.05)
     with pytest.raises(InputError, match="protocol=facts"):
         subject(str(path), Sizes(), SMALL)

@@ -71,7 +71,11 @@ def test_more_steps_are_compared_with_the_interval():
     assert found.gain_of_twice == pytest.approx(0.1255)
     assert found.endless.value == pytest.approx(2.0, abs=0.01)
     assert found.endless_before.value == pytest.approx(2.0)
-    assert not found.settled
+    assert found.gain_of_twice > found.half_width
+    assert found.settled  # endless steps hold what half of the steps said they would
+    faster = [point(8, held, seed, steps) for steps, held in ((10, 100), (20, 140), (40, 165)) for seed in (0, 1)]
+    assert reading(full, faster).endless_before.value == pytest.approx(2.07, abs=0.01)
+    assert not reading(full, faster).settled
     assert reading(full, [point(8, 187.5, seed, 40) for seed in (0, 1)]).settled
 
 

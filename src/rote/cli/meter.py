@@ -31,7 +31,7 @@ def meter(
     vocab: int = 64,
     key: int = 2,
     load: Annotated[tuple[float, ...] | None, Parameter(negative="")] = None,
-    steps: int = 3000,
+    steps: int = 4000,
     seeds: int = 2,
     rate: float | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -159,13 +159,15 @@ def _with_interval(reading: Reading) -> str:
 
 def _more_steps(reading: Reading) -> str:
     gain, held = reading.gain_of_twice, reading.bits_per_parameter
-    added = f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
-    return f"{added}, " + ("within the interval" if reading.settled else "not within the interval: give more --steps")
+    return f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
 
 
 def _endless(reading: Reading) -> str:
     endless, before = reading.endless, reading.endless_before
     if not math.isfinite(endless.value):
-        return "cannot be told, training has not slowed enough"
-    known = f"{endless.value:.3f} +- {endless.half_width:.3f}"
-    return known if not math.isfinite(before.value) else f"{known}; half of the steps said {before.value:.3f}"
+        return "cannot be told, training has not slowed enough; give more --steps"
+    known = f"{endless.value:.2f} +- {endless.half_width:.2f}"
+    if not math.isfinite(before.value):
+        return f"{known}; half of the steps cannot tell: give more --steps"
+    within = "within the interval" if reading.settled else "not within the interval: give more --steps"
+    return f"{known}; half of the steps said {before.value:.2f}, {within}"

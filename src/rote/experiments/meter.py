@@ -28,7 +28,7 @@ from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 
-FORMAT = 2
+FORMAT = 3
 """Raised when points of the same name would come out otherwise."""
 RATES = (0.025, 0.05, 0.1, 0.2, 0.4)
 SEARCH_STEPS = 0.25
@@ -36,7 +36,7 @@ SEARCH_STEPS = 0.25
 BETTER_RATE = 1.01
 """By what factor more another rate must hold to be the better: seeds alone differ by about as much."""
 LOADS: dict[MeterProtocol, tuple[float, ...]] = {
-    "strings": (2.3, 2.9, 3.4),
+    "strings": (2.5, 2.9, 3.3),
     "facts": (1.0, 1.5, 2.0, 2.5),
 }
 """Bits offered per parameter."""
@@ -57,7 +57,7 @@ def meter(
     vocab: int = 64,
     key: int = 2,
     loads: Sequence[float] | None = None,
-    steps: int = 3000,
+    steps: int = 4000,
     seeds: int = 2,
     rate: float | None = None,
     fewer: Sequence[int] = FEWER,

@@ -133,8 +133,11 @@ class Reading:
 
     @property
     def settled(self) -> bool:
-        """Whether the last doubling of the steps changed the reading by less than its interval."""
-        return abs(self.gain_of_twice) <= self.half_width
+        """Whether the last doubling of the steps changed what is held, or what endless steps would hold, by less than
+        its interval."""
+        if abs(self.gain_of_twice) <= self.half_width:
+            return True
+        return abs(self.endless.value - self.endless_before.value) <= self.endless.half_width
 
     @property
     def bracketed(self) -> bool:

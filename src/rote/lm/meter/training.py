@@ -1,7 +1,8 @@
 """Training for the meter: every string in every step, Muon for the matrices, Adam for the rest, a cosine of rates.
 
 Muon (see `rote.training.muon`) pays for the matrices inside the blocks; embeddings, the unembedding, norms, biases and
-convolutions are Adam's. Minibatches hold less than the full batch at the same cost.
+convolutions are Adam's. Minibatches hold less than the full batch at the same cost. Until the last steps a token counts
+by how much of it is still missing, which holds more after equal steps; what is held is then measured plainly.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ ADAM_SHARE = 0.3
 """Adam's peak rate as a share of Muon's."""
 WARMUP = 0.05
 BETAS = (0.9, 0.95)
+FOCUS = 0.3
+"""A token of probability p weighs (1 - p) to this power. Of a GPT-2 of 4,592 parameters offered 2.9 bits each, 4,000
+steps hold 2.76 with .3 and 2.72 with .5; 1,000 hold 2.53 with .5 and 2.46 without."""
+FOCUSED = 0.8
+"""Share of the steps that are focused; the others minimise the code length itself."""
+LEAST_WEIGHT = 1e-3
 LOGITS_AT_ONCE = 2**23
 """Numbers in the logits of one forward pass; more strings are read in parts, whose gradients add up."""
 
@@ -55,10 +62,12 @@ def train(
     for step, now in enumerate(learning_rates("cosine", steps, rate, 0.0, WARMUP, steps)):
         module.zero_grad(set_to_none=True)
         total = torch.zeros((), device=strings.device)
+        focus = FOCUS if step < FOCUSED * steps else 0.0
         for part in parts:
-            cost = code_length(module, part, shape) / counted
-            cost.backward()
-            total += cost.detach()
+            costs = token_costs(module, part, shape)
+            weighted = costs * (-torch.expm1(-costs.detach())).clamp_min(LEAST_WEIGHT) ** focus if focus else costs
+            (weighted.sum() / counted).backward()
+            total += costs.detach().sum() / counted
         loss = float(total) / math.log(2)
         if not math.isfinite(loss):
             return Outcome(module, loss, True)
@@ -69,10 +78,15 @@ def train(
     return Outcome(module, loss, False)
 
 
+def token_costs(module: nn.Module, strings: Tensor, shape: StringShape) -> Tensor:
+    """Nats that each counted token costs, one string after another."""
+    logits = logits_of(module, strings[:, :-1])[:, shape.key - 1 :]
+    return functional.cross_entropy(logits.flatten(0, 1).float(), strings[:, shape.key :].flatten(), reduction="none")
+
+
 def code_length(module: nn.Module, strings: Tensor, shape: StringShape) -> Tensor:
     """Nats that the counted tokens cost, all strings together."""
-    logits = logits_of(module, strings[:, :-1])[:, shape.key - 1 :]
-    return functional.cross_entropy(logits.flatten(0, 1).float(), strings[:, shape.key :].flatten(), reduction="sum")
+    return token_costs(module, strings, shape).sum()
 
 
 def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
