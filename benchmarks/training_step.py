@@ -139,14 +139,20 @@ def attention(vocab: int, dim: int, heads: int, context: int = 2, layers: int = 
         head_dim=dim,
         heads=heads,
         layers=layers,
-        positions_every_layer=layers > 1,
+        positions="attention" if layers > 1 else "stream",
         scale_scores=True,
     )
 
 
 def with_mlp(vocab: int, dim: int, width: int, layers: int = 1) -> MlpTransformer:
     return MlpTransformer(
-        vocab=vocab, context=2, dim=dim, head_dim=dim, width=width, layers=layers, positions_every_layer=layers > 1
+        vocab=vocab,
+        context=2,
+        dim=dim,
+        head_dim=dim,
+        width=width,
+        layers=layers,
+        positions="attention" if layers > 1 else "stream",
     )
 
 

@@ -17,6 +17,8 @@ from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.papers import figures_named
+from rote.report.run_section import commands_of
+from rote.report.run_view import RunView
 
 PASSING = ("report", "seconds", "processor_seconds", "run", "trained_now", "figures")
 
@@ -87,6 +89,23 @@ def test_another_protocol_does_not_share_a_run(rote, tmp_path):
     assert refused.code == 2
     assert "holds another run" in refused.err
     assert "'fast', now 'paper'" in refused.err
+
+
+def test_other_positions_do_not_share_a_run(rote, tmp_path):
+    arguments = ("reproduce", "dana2025.fig4", "--quick", "--repeats", "1", "-o", tmp_path / "run")
+    beside = rote(*arguments, "--positions", "attention", "--json")
+    assert beside.code == 0, beside.err
+    assert beside.json["positions"] == "attention"
+    assert {cell["spec"]["positions"] for cell in beside.json["cells"]} == {"attention"}
+    assert {cell["published"] for cell in beside.json["cells"]} == {None}
+    again = "dana2025.fig4 --protocol fast --quick --positions attention"
+    assert any(again in command for command in commands_of(RunView.of(tmp_path / "run")))
+    refused = rote(*arguments)
+    assert refused.code == 2
+    assert "'attention', now 'stream'" in refused.err
+    of_vectors = rote("reproduce", "mahdavi2024", "--laptop", "--positions", "attention")
+    assert of_vectors.code == 2
+    assert "leave no choice" in of_vectors.err
 
 
 def test_table_figure_and_verdicts_are_written(rote, tmp_path):

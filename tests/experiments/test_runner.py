@@ -102,6 +102,6 @@ def test_names_of_trials_are_those_of_older_ledgers():
         '{"protocol":{"batch":16,"beta1":0.9,"beta2":0.999,"epsilon":1e-08,"final":0.0005,"focus":0.0,'
         '"muon_peak":0.02,"name":"paper","optimizer":"adam","peak":0.01,"polish":0,"samples":64,'
         '"schedule":"linear-epochs","steps":8,"warmup":0.05},"spec":{"architecture":"attention-only","context":2,'
-        '"dim":3,"head_dim":3,"heads":2,"layers":1,"positions_every_layer":false,"query_key_rank":null,'
+        '"dim":3,"head_dim":3,"heads":2,"layers":1,"positions":"stream","query_key_rank":null,'
         '"scale_scores":true,"variant":"per-head","vocab":8,"wide_heads":false}}'
     )

@@ -56,13 +56,16 @@ def test_facts_that_changed_and_files_that_changed_are_told(target, words, tmp_p
 DEEP = {
     "two layers": AttentionOnly(vocab=7, context=3, dim=5, head_dim=5, heads=2, scale_scores=True, layers=2),
     "positions in every layer": AttentionOnly(
-        vocab=6, context=3, dim=4, head_dim=2, heads=3, layers=2, positions_every_layer=True
+        vocab=6, context=3, dim=4, head_dim=2, heads=3, layers=2, positions="every-layer"
+    ),
+    "positions that attention alone reads": AttentionOnly(
+        vocab=6, context=3, dim=4, head_dim=2, heads=3, layers=2, positions="attention"
     ),
     "shared": AttentionOnly(vocab=6, context=3, dim=5, head_dim=3, heads=2, variant="shared", layers=2),
     "rank one": AttentionOnly(vocab=8, context=2, dim=6, head_dim=2, heads=9, query_key_rank=1),
     "gelu": MlpTransformer(vocab=8, context=2, dim=4, head_dim=2, heads=3, width=7),
     "deep relu": MlpTransformer(
-        vocab=6, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2, activation="relu", positions_every_layer=True
+        vocab=6, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2, activation="relu", positions="every-layer"
     ),
 }
 

@@ -13,12 +13,16 @@ from rote.models import AttentionOnly, LinearMemory, MlpTransformer
 SPECS = [
     AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=3),
     AttentionOnly(vocab=7, context=3, dim=5, head_dim=5, heads=2, scale_scores=True, layers=2),
-    AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=5, layers=3, positions_every_layer=True),
+    AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=5, layers=3, positions="every-layer"),
+    AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=5, layers=3, positions="attention"),
+    AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=3, positions="attention"),
     AttentionOnly(vocab=6, context=3, dim=5, head_dim=3, heads=4, variant="shared", layers=2, query_key_rank=2),
+    AttentionOnly(vocab=6, context=3, dim=5, head_dim=3, heads=4, variant="shared", layers=2, positions="attention"),
     AttentionOnly(vocab=6, context=2, dim=3, head_dim=5, heads=2, wide_heads=True, variant="shared"),
     MlpTransformer(vocab=8, context=2, dim=6, head_dim=2, heads=3, width=4, activation="relu"),
     MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, width=0),
-    MlpTransformer(vocab=5, context=3, dim=4, head_dim=2, heads=4, width=5, layers=2, positions_every_layer=True),
+    MlpTransformer(vocab=5, context=3, dim=4, head_dim=2, heads=4, width=5, layers=2, positions="every-layer"),
+    MlpTransformer(vocab=5, context=3, dim=4, head_dim=2, heads=4, width=5, layers=2, positions="attention"),
 ]
 
 

@@ -20,7 +20,9 @@ SIZES = {"vocab": 12, "context": 3, "dim": 8, "head_dim": 4, "heads": 5}
 SPECS = {
     "one layer": AttentionOnly(**SIZES),
     "shared compression": AttentionOnly(**SIZES, variant="shared", scale_scores=True),
-    "deep": AttentionOnly(**SIZES, layers=3, positions_every_layer=True),
+    "deep": AttentionOnly(**SIZES, layers=3, positions="every-layer"),
+    "one layer, positions read by attention": AttentionOnly(**SIZES, positions="attention"),
+    "deep, positions read by attention": AttentionOnly(**SIZES, layers=3, positions="attention"),
     "deep, shared": AttentionOnly(**SIZES, layers=2, variant="shared"),
     "mlp": MlpTransformer(**SIZES, width=6),
     "deep mlp": MlpTransformer(**SIZES, width=6, layers=2, activation="relu"),

@@ -14,9 +14,14 @@ CASES: dict[str, Case] = {
             AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=3),
             AttentionOnly(vocab=9, context=3, dim=6, head_dim=2, heads=20, query_key_rank=1),
             AttentionOnly(vocab=7, context=4, dim=5, head_dim=5, heads=2, scale_scores=True, layers=2),
-            AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=2, layers=3, positions_every_layer=True),
+            AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=2, layers=3, positions="every-layer"),
+            AttentionOnly(vocab=6, context=3, dim=4, head_dim=2, heads=2, layers=3, positions="attention"),
+            AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=3, positions="attention"),
             AttentionOnly(vocab=6, context=2, dim=5, head_dim=2, heads=4, variant="shared"),
             AttentionOnly(vocab=6, context=3, dim=5, head_dim=3, heads=2, variant="shared", layers=2, query_key_rank=2),
+            AttentionOnly(
+                vocab=6, context=3, dim=5, head_dim=3, heads=2, variant="shared", layers=3, positions="attention"
+            ),
             AttentionOnly(vocab=6, context=2, dim=3, head_dim=5, heads=2, wide_heads=True, variant="shared"),
             AttentionOnly(vocab=6, context=2, dim=3, head_dim=5, heads=2, wide_heads=True),
             AttentionOnly(vocab=4, context=2, dim=3, head_dim=3, heads=2, variant="shared"),
@@ -30,6 +35,7 @@ CASES: dict[str, Case] = {
             ({"vocab": -3}, "vocab"),
             ({"dim": 2.5}, "dim"),
             ({"variant": "both"}, "variant"),
+            ({"positions": "nowhere"}, "positions"),
             ({"vocab": 2**40, "dim": 2**40}, "cannot be held"),
             ({"colour": 3}, "colour"),
         ],
@@ -41,8 +47,10 @@ CASES: dict[str, Case] = {
             MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, width=0),
             MlpTransformer(
                 vocab=5, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2,
-                positions_every_layer=True, scale_scores=True,
+                positions="every-layer", scale_scores=True,
             ),
+            MlpTransformer(vocab=5, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2, positions="attention"),
+            MlpTransformer(vocab=5, context=2, dim=4, head_dim=3, heads=1, width=7, positions="attention"),
         ],
         naive=naive.mlp_transformer,
         refused=[

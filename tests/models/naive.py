@@ -22,14 +22,14 @@ def attention_stream(spec: Any, weights: Arrays, tokens: np.ndarray, mlp: Any = 
     stream = [weights["tokens"][token].copy() for token in tokens]
     for layer in range(spec.layers):
         name = f"layers.{layer}."
-        if not compressed:
-            if layer == 0:
-                stream = [x + weights["positions"][s] for s, x in enumerate(stream)]
-            elif spec.positions_every_layer:
-                stream = [x + weights[name + "positions"][s] for s, x in enumerate(stream)]
-            read = stream
-        else:
-            read = [weights[name + "compress"] @ x + weights[name + "positions"][s] for s, x in enumerate(stream)]
+        read = [weights["compress"] @ x for x in stream] if compressed else stream
+        if spec.positions == "attention":  # read beside the stream, from one table
+            read = [x + weights["positions"][s] for s, x in enumerate(read)]
+        elif compressed:
+            read = [x + weights[name + "positions"][s] for s, x in enumerate(read)]
+        elif layer == 0 or spec.positions == "every-layer":
+            table = weights["positions" if layer == 0 else name + "positions"]
+            read = stream = [x + table[s] for s, x in enumerate(stream)]
         written = []
         for s in range(len(stream)):
             total = np.zeros_like(read[s])
@@ -40,7 +40,7 @@ def attention_stream(spec: Any, weights: Arrays, tokens: np.ndarray, mlp: Any = 
                     scores = [score / math.sqrt(spec.head_dim) for score in scores]
                 mixed = sum(a * read[r] for r, a in enumerate(softmax(scores)))
                 total = total + weights[name + "output"][h] @ (weights[name + "value"][h] @ mixed)
-            written.append(weights[name + "decompress"] @ total if compressed else total)
+            written.append(weights["decompress"] @ total if compressed else total)
         stream = [x + y for x, y in zip(stream, written, strict=True)]
         if mlp is not None:
             stream = [x + mlp(layer, x) for x in stream]

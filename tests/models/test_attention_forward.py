@@ -18,13 +18,15 @@ from rote.models.forward import attention_only, leading_run, token_tables
     rows=st.integers(1, 300),
     skew=st.sampled_from([0.0, 3.0]),
     shared=st.booleans(),
+    positions=st.sampled_from(["stream", "attention"]),
     seed=st.integers(0, 2**31),
 )
-def test_token_tables_change_nothing(vocab, context, heads, rows, skew, shared, seed):
+def test_token_tables_change_nothing(vocab, context, heads, rows, skew, shared, positions, seed):
     variant = "shared" if shared else "per-head"
     spec = AttentionOnly(
-        vocab=vocab, context=context, dim=5, head_dim=3, heads=heads, variant=variant, scale_scores=True
-    )
+        vocab=vocab, context=context, dim=5, head_dim=3, heads=heads, variant=variant, positions=positions,
+        scale_scores=True,
+    )  # fmt: skip
     model = random_model(spec, seed, "float64")
     generator = np.random.default_rng(seed)
     # Skewed tokens make groups so uneven that they are cut into several blocks.
@@ -42,11 +44,12 @@ def test_token_tables_change_nothing(vocab, context, heads, rows, skew, shared, 
     rows=st.integers(1, 120),
     dense=st.booleans(),
     shared=st.booleans(),
+    positions=st.sampled_from(["stream", "attention"]),
     seed=st.integers(0, 2**31),
 )
-def test_padded_contexts_are_run_as_if_each_position_were_looked_at(longest, rows, dense, shared, seed):
+def test_padded_contexts_are_run_as_if_each_position_were_looked_at(longest, rows, dense, shared, positions, seed):
     variant = "shared" if shared else "per-head"
-    spec = AttentionOnly(vocab=5, context=longest, dim=5, head_dim=3, heads=20, variant=variant)
+    spec = AttentionOnly(vocab=5, context=longest, dim=5, head_dim=3, heads=20, variant=variant, positions=positions)
     model = random_model(spec, seed, "float64")
     generator = np.random.default_rng(seed)
     contexts = torch.from_numpy(generator.integers(0, 5, (rows, longest)))

@@ -26,12 +26,15 @@ def test_every_figure_is_there_once():
     [
         ("1a", 77, 77),
         ("1b", 20, 10),
-        ("2a", 22, 0),
-        ("3", 42, 0),
+        ("2a", 22, 11),
+        ("3", 42, 42),
         ("4", 6, 6),
-        ("5", 18, 0),
-        ("6", 22, 0),
-        ("9", 20, 0),
+        ("5", 18, 18),
+        ("6", 22, 11),
+        ("7", 36, 36),
+        ("8", 18, 18),
+        ("9", 20, 10),
+        ("10", 36, 36),
     ],
 )
 def test_grids(name, cells, released_values):
@@ -71,9 +74,17 @@ def test_the_papers_protocol_is_the_released_one():
     deep = BY_NAME["fig8"].experiment.cells[0]
     protocol = cell_protocol(deep, "paper")
     assert (protocol.schedule, protocol.peak, protocol.batch, protocol.steps) == ("constant", 2.5e-3, 512, 128 * 64)
-    assert (deep.spec.layers, deep.spec.positions_every_layer) == (3, True)
+    assert (deep.spec.layers, deep.spec.positions) == (3, "attention")
     # Other protocols draw as many samples, so that pairs are weighted alike.
     assert cell_protocol(cell, "fast").samples == protocol.samples // 4 == 64 * 256
+
+
+@pytest.mark.parametrize("protocol", ["fast", "paper", "best"])
+@pytest.mark.parametrize("name", ["fig3", "fig7", "fig10"])
+def test_models_that_are_compared_have_one_focus(name, protocol):
+    for cell in FIGURES[name].experiment.cells:
+        expected = {"fast": 0.3 if cell.spec.layers > 1 else 0.1, "paper": 0.0, "best": 0.3}[protocol]
+        assert cell_protocol(cell, protocol).focus == expected
 
 
 def test_variant_and_quick_choose_cells():
@@ -85,6 +96,31 @@ def test_variant_and_quick_choose_cells():
     for figure in BY_NAME.values():
         quick, whole = FigurePlan.of(figure, quick=True), FigurePlan.of(figure)
         assert keys(quick) < keys(whole), "a quick run is part of the whole run"
+
+
+@pytest.mark.parametrize("name", ["fig8", "fig9", "fig10"])
+@pytest.mark.parametrize("protocol", ["paper", "fast"])
+def test_positions_are_part_of_a_runs_name_and_of_its_trials(name, protocol):
+    released_ones = FigurePlan.of(FIGURES[name], protocol=protocol)
+    others = FigurePlan.of(FIGURES[name], protocol=protocol, positions="every-layer")
+    assert {cell.spec.positions for cell in released_ones.cells} == {"attention"}
+    assert {cell.spec.positions for cell in others.cells} == {"every-layer"}
+    assert released_ones.identity["positions"] == "attention"
+    assert others.identity == released_ones.identity | {"positions": "every-layer"}
+    assert others.default_folder.name == f"{released_ones.default_folder.name}-every-layer"
+    assert not keys(released_ones) & keys(others)
+    assert all(cell.published is None for cell in others.cells), "released values are of the released positions"
+    named = FigurePlan.of(FIGURES[name], protocol=protocol, positions="attention")
+    assert (named.identity, named.cells) == (released_ones.identity, released_ones.cells)
+
+
+def test_one_layer_has_its_own_positions_whatever_it_is_called():
+    plain = FigurePlan.of(FIGURES["fig4"])
+    assert FigurePlan.of(FIGURES["fig4"], positions="every-layer") == plain
+    beside = FigurePlan.of(FIGURES["fig4"], positions="attention")
+    assert plain.identity["positions"] == "stream"
+    assert beside.identity["positions"] == "attention"
+    assert not keys(plain) & keys(beside)
 
 
 def test_figures_of_one_experiment_share_a_run():

@@ -26,27 +26,35 @@ ATTENTION = [
     {"vocab": 5, "context": 3, "dim": 4, "head_dim": 3, "heads": 3},
     {"vocab": 4, "context": 4, "dim": 5, "head_dim": 3, "heads": 9, "variant": "shared"},
     {"vocab": 2, "context": 7, "dim": 6, "head_dim": 2, "heads": 18, "scale_scores": True},
+    {"vocab": 19, "context": 2, "dim": 6, "head_dim": 6, "heads": 5, "positions": "attention"},
+    {"vocab": 5, "context": 3, "dim": 4, "head_dim": 3, "heads": 3, "positions": "attention", "scale_scores": True},
+    {"vocab": 9, "context": 2, "dim": 5, "head_dim": 2, "heads": 3, "variant": "shared", "positions": "attention"},
 ]
 MLP = [
     {"vocab": 9, "context": 2, "dim": 4, "head_dim": 3, "heads": 2, "width": 9},
     {"vocab": 13, "context": 2, "dim": 6, "head_dim": 6, "heads": 1, "width": 40, "scale_scores": True},
     {"vocab": 5, "context": 3, "dim": 4, "head_dim": 3, "heads": 2, "width": 13, "activation": "relu"},
     {"vocab": 5, "context": 2, "dim": 4, "head_dim": 3, "heads": 2, "width": 0},
+    {"vocab": 9, "context": 2, "dim": 4, "head_dim": 3, "heads": 2, "width": 9, "positions": "attention"},
 ]
 ONE_LAYER = [AttentionOnly(**sizes) for sizes in ATTENTION] + [MlpTransformer(**sizes) for sizes in MLP]
 DEEP = [
-    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=3, positions_every_layer=True),
+    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=3, positions="every-layer"),
     AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=2, variant="shared", scale_scores=True),
     AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3),
     AttentionOnly(vocab=21, context=2, dim=7, head_dim=4, heads=3, layers=3, variant="shared", scale_scores=True),
-    AttentionOnly(
-        vocab=9, context=2, dim=3, head_dim=2, heads=4, layers=2, query_key_rank=1, positions_every_layer=True
-    ),
+    AttentionOnly(vocab=9, context=2, dim=3, head_dim=2, heads=4, layers=2, query_key_rank=1, positions="every-layer"),
     AttentionOnly(vocab=2, context=2, dim=1, head_dim=1, heads=1, layers=2),
     MlpTransformer(vocab=6, context=2, dim=4, head_dim=3, heads=2, width=9, layers=2),
-    MlpTransformer(vocab=17, context=2, dim=5, head_dim=5, heads=1, width=21, layers=3, positions_every_layer=True),
-    MlpTransformer(vocab=8, context=2, dim=5, head_dim=5, heads=1, width=0, layers=3, positions_every_layer=True),
-    MlpTransformer(vocab=5, context=3, dim=8, head_dim=3, heads=2, width=17, layers=3, positions_every_layer=True),
+    MlpTransformer(vocab=17, context=2, dim=5, head_dim=5, heads=1, width=21, layers=3, positions="every-layer"),
+    MlpTransformer(vocab=8, context=2, dim=5, head_dim=5, heads=1, width=0, layers=3, positions="every-layer"),
+    MlpTransformer(vocab=5, context=3, dim=8, head_dim=3, heads=2, width=17, layers=3, positions="every-layer"),
+    AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3, positions="attention", scale_scores=True),
+    AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3, layers=3, positions="attention"),
+    AttentionOnly(vocab=21, context=2, dim=7, head_dim=4, heads=3, layers=3, variant="shared", positions="attention"),
+    AttentionOnly(vocab=5, context=3, dim=6, head_dim=3, heads=2, layers=2, variant="shared", positions="attention"),
+    MlpTransformer(vocab=17, context=2, dim=5, head_dim=5, heads=1, width=21, layers=3, positions="attention"),
+    MlpTransformer(vocab=5, context=3, dim=8, head_dim=3, heads=2, width=17, layers=3, positions="attention"),
 ]
 WIDTHS = native_engine.lanes()
 needs_native = pytest.mark.skipif(not WIDTHS, reason="the native engine is not built here")

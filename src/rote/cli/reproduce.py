@@ -22,6 +22,7 @@ def reproduce(
     repeats: int | None = None,
     protocol: Literal["fast", "paper", "best"] = "fast",
     variant: Literal["per-head", "shared"] | None = None,
+    positions: Literal["stream", "every-layer", "attention"] | None = None,
     workers: int | None = None,
     texts: str | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
@@ -52,6 +53,10 @@ def reproduce(
         be memorized.
     variant
         Heads of the paper's equation (per-head) or of the released code (shared) where d and k differ; both if absent.
+    positions
+        Of dana2025, where positions enter: attention (each layer reads one table of them beside the stream, as the
+        released code of Figures 8 to 10), every-layer (each layer adds its own to the stream) or stream (added once, as
+        in the paper's equation); as the figure has them if absent.
     workers
         Models trained at once; one per core when absent. Results do not depend on it.
     texts
@@ -72,7 +77,8 @@ def reproduce(
     from rote.report.run_report import write_run_report
 
     reproduced = []
-    for plan, folder in planned_runs(name, output, RunChoices(protocol, quick, repeats, variant, texts)):
+    choices = RunChoices(protocol, quick, repeats, variant, texts, positions)
+    for plan, folder in planned_runs(name, output, choices):
         try:
             if part is not None:
                 if not isinstance(plan, FigurePlan):

@@ -20,7 +20,10 @@ QUICK = " (QUICK: fewer cells and repeats)"
 def show(figure: ReproducedFigure) -> None:
     run, findings = figure.reproduction, figure.reproduction.findings
     mark = QUICK if findings.quick else ""
-    title = f"{findings.figure.id}: {findings.figure.title}, protocol {findings.protocol}{mark}"
+    other = ""
+    if isinstance(findings, FigureFindings) and findings.other_positions:
+        other = f", positions {findings.positions}"
+    title = f"{findings.figure.id}: {findings.figure.title}, protocol {findings.protocol}{other}{mark}"
     if isinstance(findings, FigureFindings):
         show_tables(title, findings)
     elif isinstance(findings, BlockFindings):
@@ -28,6 +31,7 @@ def show(figure: ReproducedFigure) -> None:
     else:
         show_vectors(title, findings)
     _show_claims(findings)
+    positions = {"positions": findings.positions} if isinstance(findings, FigureFindings) else {}
     texts = {"texts": findings.plan.texts} if isinstance(findings, BlockFindings) and findings.plan.reads_texts else {}
     print_pairs(
         f"{findings.figure.id}{mark}",
@@ -36,6 +40,7 @@ def show(figure: ReproducedFigure) -> None:
             "trials": f"{run.trained} trained now, {run.trials} in all",
             "time": f"{run.seconds:.1f} s now; {run.processor_seconds:.1f} s of processor for all trials",
             **({"engine": ", ".join(run.engines)} if run.engines else {}),
+            **positions,
             **failures(run.failed),
             **({"not run": f"{findings.missing} points"} if findings.missing else {}),
             **({"note": run.note} if run.note else {}),

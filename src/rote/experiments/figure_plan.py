@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.trial import PlannedTrial
+from rote.models.attention_only import Positions
 from rote.papers import figure_named
-from rote.papers.paper import Cell, Experiment, Figure
+from rote.papers.paper import Cell, Experiment, Figure, positions_of
 from rote.training.protocol import Protocol, paper, protocol_named
 
-FORMAT = 1
-"""Raised when trials of the same name would come out otherwise: older runs are then not resumed."""
+FORMAT = 2
+"""Raised when trials of the same name would come out otherwise, or when trials are named otherwise: older runs are then
+not resumed. 1 had no choice of positions."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,14 @@ class FigurePlan:
 
     @classmethod
     def of(
-        cls, figure: Figure | str, *, protocol: str = "fast", variant: str | None = None, quick: bool = False,
-        repeats: int | None = None,
+        cls, figure: Figure | str, *, protocol: str = "fast", variant: str | None = None,
+        positions: Positions | None = None, quick: bool = False, repeats: int | None = None,
     ) -> FigurePlan:  # fmt: skip
         """The plan of a figure, or of the one that an id such as `dana2025.fig1a` names.
 
-        `variant` keeps the models of one kind of heads where d and k differ, `quick` fewer cells; `repeats` is the
-        paper's number when absent.
+        `variant` keeps the models of one kind of heads where d and k differ, `quick` fewer cells; `positions` says
+        where positions enter the models, as the figure has them when absent; `repeats` is the paper's number when
+        absent.
         """
         if isinstance(figure, str):
             named = figure_named(figure)
@@ -46,7 +49,8 @@ class FigurePlan:
             repeats = experiment.quick.repeats if quick else experiment.repeats
         if repeats < 1:
             raise InputError(f"`repeats={repeats}`: must be at least 1")
-        return cls(figure, protocol, _chosen(experiment, quick, variant), repeats, quick)
+        cells = tuple(_with_positions(cell, positions) for cell in _chosen(experiment, quick, variant))
+        return cls(figure, protocol, cells, repeats, quick)
 
     @property
     def run(self) -> str:
@@ -54,8 +58,15 @@ class FigurePlan:
         return self.figure.experiment.id
 
     @property
+    def positions(self) -> str:
+        """Where positions enter the models of this plan."""
+        return positions_of(self.cells)
+
+    @property
     def default_folder(self) -> Path:
-        return Path("runs") / f"{self.run}-{self.protocol}{'-quick' if self.quick else ''}"
+        """Other positions than the figure's have a folder of their own."""
+        other = "" if self.positions == self.figure.experiment.positions else f"-{self.positions}"
+        return Path("runs") / f"{self.run}-{self.protocol}{other}{'-quick' if self.quick else ''}"
 
     @property
     def empty(self) -> bool:
@@ -64,7 +75,7 @@ class FigurePlan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"experiment": self.run, "protocol": self.protocol, "format": FORMAT}
+        return {"experiment": self.run, "protocol": self.protocol, "positions": self.positions, "format": FORMAT}
 
     def trials(self) -> list[PlannedTrial]:
         """Every trial, cell by cell."""
@@ -81,7 +92,8 @@ def cell_protocol(cell: Cell, name: str) -> Protocol:
     training, spec = cell.training, cell.spec
     if name == "paper":
         return paper(training.batches, training.batch, training.epochs, training.peak, training.final)
-    return protocol_named(name, spec, spec.vocab**spec.context, training.samples)
+    changes = asdict(cell.fast) if name == "fast" and cell.fast is not None else {}
+    return protocol_named(name, spec, spec.vocab**spec.context, training.samples, **changes)
 
 
 def _chosen(experiment: Experiment, quick: bool, variant: str | None) -> tuple[Cell, ...]:
@@ -96,3 +108,13 @@ def _chosen(experiment: Experiment, quick: bool, variant: str | None) -> tuple[C
                 by_series.setdefault(cell.series, []).append(cell)
         cells = tuple(cell for members in by_series.values() for cell in members[:: experiment.quick.every])
     return cells
+
+
+def _with_positions(cell: Cell, positions: Positions | None) -> Cell:
+    """The cell with positions entering there. What was released is of the cell as it was; one layer that has positions
+    in every layer is one that has them in its stream."""
+    if positions == "every-layer" and cell.spec.layers == 1:
+        positions = "stream"
+    if positions is None or positions == cell.spec.positions:
+        return cell
+    return replace(cell, spec=cell.spec.model_copy(update={"positions": positions}), published=None)

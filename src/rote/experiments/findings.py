@@ -32,12 +32,19 @@ class FigureFindings:
     series: tuple[Series, ...]
     quick: bool
     protocol: str
+    positions: str
+    """Where positions enter the models."""
     repeats: int
     missing: int
     """Planned trials that have not been run."""
     source: tuple[Series, ...] = ()
     """The experiment's own points where the figure's are derived from them."""
     _fitted: dict[tuple[Weighting, str, str], LawFit | None] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def other_positions(self) -> bool:
+        """Whether positions enter these models elsewhere than in the figure's own."""
+        return self.positions != self.figure.experiment.positions
 
     @property
     def fits(self) -> dict[Weighting, dict[str, dict[str, LawFit]]]:
@@ -93,6 +100,7 @@ class FigureFindings:
             "figure": self.figure.id,
             "title": self.figure.title,
             "protocol": self.protocol,
+            "positions": self.positions,
             "quick": self.quick,
             "repeats": self.repeats,
             "missing_trials": self.missing,
@@ -142,7 +150,9 @@ def findings_of(plan: FigurePlan, rows: Mapping[TrialKey, TrialRow]) -> FigureFi
     figure = plan.figure
     shown = measured if figure.derived is None else slopes(measured)
     source = () if figure.derived is None else tuple(measured)
-    return FigureFindings(figure, tuple(shown), plan.quick, plan.protocol, plan.repeats, missing, source)
+    return FigureFindings(
+        figure, tuple(shown), plan.quick, plan.protocol, plan.positions, plan.repeats, missing, source
+    )
 
 
 def _point(cell: Cell, rows: Sequence[TrialRow]) -> SeriesPoint:

@@ -9,6 +9,7 @@ from rote.errors import InputError, problems
 from rote.experiments.block_plan import BlockPlan
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.vector_plan import VectorPlan
+from rote.models.attention_only import Positions
 from rote.papers import AnyFigure, figures_named
 from rote.papers.block_figures import BlockFigure
 from rote.papers.paper import Figure
@@ -29,12 +30,14 @@ class RunChoices:
     """Of the models' heads, where a figure about look-up tables has both kinds."""
     texts: str | None = None
     """Which texts, of figures that read some."""
+    positions: Positions | None = None
+    """Where positions enter the models, of figures about look-up tables."""
 
     def plan(self, figure: AnyFigure) -> AnyPlan:
         """The plan of one figure; a choice that is about another kind of figure says nothing of it."""
         common = {"protocol": self.protocol, "quick": self.quick, "repeats": self.repeats}
         if isinstance(figure, Figure):
-            return FigurePlan.of(figure, variant=self.variant, **common)
+            return FigurePlan.of(figure, variant=self.variant, positions=self.positions, **common)
         if isinstance(figure, BlockFigure):
             return BlockPlan.of(figure, texts=self.texts or DEFINITIONS, **common)
         return VectorPlan.of(figure, **common)
@@ -44,6 +47,8 @@ class RunChoices:
         refused = []
         if self.variant is not None and not any(isinstance(figure, Figure) for figure in figures):
             refused.append(f"`variant={self.variant}`: its models have one kind of heads; leave it out")
+        if self.positions is not None and not any(isinstance(figure, Figure) for figure in figures):
+            refused.append(f"`positions={self.positions}`: its models leave no choice of positions; leave it out")
         if self.texts is not None and not any(isinstance(figure, BlockFigure) for figure in figures):
             refused.append(f"`texts={self.texts}`: is not about texts; leave it out")
         return refused

@@ -13,6 +13,9 @@ from typing import ClassVar, Literal
 from rote.models.budget import CACHED_FLOATS
 from rote.models.spec import Count, Spec
 
+Positions = Literal["stream", "every-layer", "attention"]
+"""Where positions enter: see `AttentionOnly.positions`."""
+
 
 class AttentionOnly(Spec):
     """One or more layers of multi-head attention with a skip connection, between an embedding and an unembedding.
@@ -22,8 +25,11 @@ class AttentionOnly(Spec):
     one layer is the paper's equation and more layers are what a language model would run.
 
     Variant `shared` is what the paper's released experiments run when d != k: one compression d -> k and one
-    decompression k -> d around all heads of a layer, positions in R^k, heads of k x k matrices:
-    2dN + L(kS + 2dk + 2k(k + r)H) parameters. With d = k both variants are the paper's equation.
+    decompression k -> d around all heads of all layers, positions in R^k, heads of k x k matrices:
+    2dN + 2dk + L(kS + 2k(k + r)H) parameters. With d = k both variants are the paper's equation.
+
+    `positions` says where positions enter. Whatever it is, queries, keys and values read them; what differs is whether
+    the skip connection carries them on, and how many tables of them there are.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20)
@@ -39,9 +45,12 @@ class AttentionOnly(Spec):
     head_dim: Count
     heads: Count
     layers: Count = 1
-    positions_every_layer: bool = False
-    """Every layer after the first adds positions of its own to the stream before it attends (and d S parameters), as in
-    the paper's depth experiments. Behind a shared compression each layer always has its own."""
+    positions: Positions = "stream"
+    """`stream`: added once to the embedded tokens, as in the equation. `every-layer`: each layer after the first adds a
+    table of its own to the stream as well (d S parameters more each). `attention`: what the released experiments run;
+    every layer computes X <- X + attention(X + P) with one table P for all of them, so that attention reads positions
+    and the stream never carries them. Behind a shared compression positions are always left out of the stream: they
+    are added after compression, from one table in R^k for all layers with `attention`, else from one for each."""
     variant: Literal["per-head", "shared"] = "per-head"
     query_key_rank: Count | None = None
     """Rank of W_Q^T W_K per head; head_dim when absent."""
@@ -65,6 +74,20 @@ class AttentionOnly(Spec):
         """Dimension the heads read and write: d, or k behind a shared compression."""
         return self.head_dim if self.compressed else self.dim
 
+    def stream_positions(self, layer: int) -> str | None:
+        """The table that is added to the stream before a layer, by name, where there is one."""
+        if self.compressed or self.positions == "attention":
+            return None
+        if layer == 0:
+            return "positions"
+        return f"layers.{layer}.positions" if self.positions == "every-layer" else None
+
+    def attention_positions(self, layer: int) -> str | None:
+        """The table that a layer's attention reads beside the stream, by name, where there is one."""
+        if self.positions == "attention":
+            return "positions"
+        return f"layers.{layer}.positions" if self.compressed else None
+
     def refusals(self) -> list[str]:
         refused = []
         if self.context < 2:
@@ -84,16 +107,16 @@ class AttentionOnly(Spec):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         inner, rank, heads = self.inner_dim, self.rank, self.heads
         shapes: dict[str, tuple[int, ...]] = {"tokens": (self.vocab, self.dim)}
-        if not self.compressed:
-            shapes["positions"] = (self.context, self.dim)
+        if self.positions == "attention" or not self.compressed:
+            shapes["positions"] = (self.context, inner)
         for layer in range(self.layers):
             name = f"layers.{layer}."
-            if self.compressed:
-                shapes[name + "compress"] = (inner, self.dim)
+            if self.compressed and layer == 0:  # named and drawn once, for all layers
+                shapes["compress"] = (inner, self.dim)
+            if name + "positions" in (self.stream_positions(layer), self.attention_positions(layer)):
                 shapes[name + "positions"] = (self.context, inner)
-                shapes[name + "decompress"] = (self.dim, inner)
-            elif self.positions_every_layer and layer > 0:
-                shapes[name + "positions"] = (self.context, self.dim)
+            if self.compressed and layer == 0:
+                shapes["decompress"] = (self.dim, inner)
             shapes[name + "query"] = (heads, rank, inner)
             shapes[name + "key"] = (heads, rank, inner)
             shapes[name + "value"] = (heads, self.head_dim, inner)
@@ -109,9 +132,10 @@ class AttentionOnly(Spec):
             self.vocab, self.context, self.dim, self.head_dim, self.rank, self.heads, self.layers,
         )  # fmt: skip
         if self.compressed:
-            return 2 * d * N + L * (k * S + 2 * d * k + 2 * k * (k + r) * H)
-        positions = S * L if self.positions_every_layer else S
-        return d * (positions + 2 * N + 2 * (k + r) * H * L)
+            tables = 1 if self.positions == "attention" else L
+            return 2 * d * (N + k) + tables * k * S + L * 2 * k * (k + r) * H
+        tables = L if self.positions == "every-layer" else 1
+        return d * (tables * S + 2 * N + 2 * (k + r) * H * L)
 
     def floats_per_input(self) -> int:
         per_position = self.heads * (self.rank + 2 * self.inner_dim + self.head_dim + self.context)

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Positions
 from rote.models.spec import Count, Spec
 
 
@@ -36,7 +36,7 @@ class MlpTransformer(Spec):
     width: Annotated[int, Field(ge=0, le=2**40)]
     activation: Literal["gelu", "relu"] = "gelu"
     layers: Count = 1
-    positions_every_layer: bool = False
+    positions: Positions = "stream"
     wide_heads: bool = False
     scale_scores: bool = False
 

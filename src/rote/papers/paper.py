@@ -6,6 +6,7 @@ check. Two figures may view one experiment: its trials are run once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +36,15 @@ class Training:
 
 
 @dataclass(frozen=True)
+class Shortened:
+    """What the protocol `fast` takes for a cell, where the protocol's own choice would not do."""
+
+    steps: int
+    peak: float
+    focus: float
+
+
+@dataclass(frozen=True)
 class Cell:
     """One point of a grid: what is trained, and where it is plotted."""
 
@@ -44,6 +54,13 @@ class Cell:
     training: Training = Training()
     published: float | None = None
     """Accuracy as released, in the sampled weighting."""
+    fast: Shortened | None = None
+    """The protocol's own choice when absent."""
+
+
+def positions_of(cells: Iterable[Cell]) -> str:
+    """Where positions enter the models of these cells, as one word or several."""
+    return ", ".join(sorted({cell.spec.positions for cell in cells}))
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,11 @@ class Experiment:
     repeats: int
     quick: Quick
     note: str = ""
+
+    @property
+    def positions(self) -> str:
+        """Where positions enter its models."""
+        return positions_of(self.cells)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from rote.experiments.reproduce import reproduce as run_figure
 from rote.experiments.reproduction import AnyFindings, Reproduction
 from rote.experiments.vector_findings import VectorFindings
 from rote.experiments.where import HERE
+from rote.models.attention_only import Positions
 from rote.papers import figure_named
 from rote.papers.paper import WEIGHTINGS, Weighting
 from rote.progress import SILENT, Progress
@@ -89,6 +90,7 @@ def reproduce(
     protocol: ProtocolName = "fast",
     variant: Variant | None = None,
     texts: str | None = None,
+    positions: Positions | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
     on: str = HERE,
@@ -97,8 +99,9 @@ def reproduce(
     """Train a published figure's models, compare with what was published, and judge each of its claims.
 
     `figure` is an id such as `dana2025.fig1a` (see `rote papers`); the folder is `runs/FIGURE-PROTOCOL` when absent,
-    and what it holds is not trained again. `quick` trains fewer cells and repeats. `on` says where: `here`, `ray`, or
-    the address of a Ray cluster.
+    and what it holds is not trained again. `quick` trains fewer cells and repeats. `positions` says where positions
+    enter the models of figures about look-up tables, as the figure has them when absent. `on` says where: `here`,
+    `ray`, or the address of a Ray cluster.
 
     >>> import rote
     >>> rote.reproduce("dana2025.fig99")
@@ -106,7 +109,7 @@ def reproduce(
     ...
     rote.errors.InputError: ...
     """
-    choices = RunChoices(protocol, quick, repeats, variant, texts)
+    choices = RunChoices(protocol, quick, repeats, variant, texts, positions)
     ((plan, folder),) = planned_runs(figure_named(figure).id, folder, choices)
     return reproduce_figure(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
 

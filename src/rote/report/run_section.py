@@ -6,6 +6,7 @@ import math
 import shlex
 
 from rote.experiments.findings import FigureFindings
+from rote.experiments.reproduction import AnyFindings
 from rote.report.document import ChartBlock, Commands, Pairs, Part, Section, Table
 from rote.report.figure_part import figure_part
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
@@ -39,6 +40,7 @@ def commands_of(run: RunView) -> list[str]:
     figures = run.findings()
     commands = [
         f"rote reproduce {findings.figure.id} --protocol {protocol}{' --quick' if findings.quick else ''}"
+        f"{_other_positions(findings)}"
         f" --repeats {findings.repeats} -o {folder}"
         for findings in figures
     ]
@@ -51,6 +53,11 @@ def commands_of(run: RunView) -> list[str]:
         seeds = max(row.seed for row in run.rows) + 1
         commands.append(f"rote sweep{sizes} --seeds {seeds} -o {folder}")
     return [*commands, f"rote law {folder}"]
+
+
+def _other_positions(findings: AnyFindings) -> str:
+    other = isinstance(findings, FigureFindings) and findings.other_positions
+    return f" --positions {findings.positions}" if other else ""
 
 
 def _laws(run: RunView) -> list[Table]:

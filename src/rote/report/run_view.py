@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from rote.experiments.ledger import Ledger, TrialRow
 from rote.experiments.planned import RunChoices, run_of
 from rote.experiments.reproduction import AnyFindings, arranged
+from rote.models.attention_only import Positions
 from rote.papers import FIGURES, AnyFigure
 from rote.papers.block_figures import BlockFigure
 
@@ -91,8 +92,10 @@ class RunView:
         """As many seeds as there are, and the quick cells where there are no others."""
         repeats = max((row.seed for row in self.rows), default=0) + 1
         texts = self.identity.get("texts") if isinstance(figure, BlockFigure) else None
+        named = self.identity.get("positions")
+        positions = next((choice for choice in get_args(Positions) if choice == named), None)
         quick, whole = (
-            arranged(RunChoices(protocol, quick, repeats, texts=texts).plan(figure), self.rows)
+            arranged(RunChoices(protocol, quick, repeats, texts=texts, positions=positions).plan(figure), self.rows)
             for quick in (True, False)
         )
         return whole if whole.points > quick.points else quick

@@ -119,7 +119,8 @@ def _title(findings: FigureFindings) -> str:
     note = "QUICK: fewer cells and repeats, " if findings.quick else ""
     missing = f", {findings.missing} trials missing" if findings.missing else ""
     repeats = f"{findings.repeats} repeat{'s' if findings.repeats > 1 else ''}"
-    return f"{findings.figure.title}\n{note}protocol {findings.protocol}, {repeats}{missing}"
+    other = f", positions {findings.positions}" if findings.other_positions else ""
+    return f"{findings.figure.title}\n{note}protocol {findings.protocol}{other}, {repeats}{missing}"
 
 
 def _weighting_in_words(weighting: Weighting) -> str:

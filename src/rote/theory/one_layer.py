@@ -14,4 +14,9 @@ def not_one_layer(spec: AttentionOnly) -> str | None:
             "the result is about heads that read all of R^d, variant per-head; given variant shared, whose heads sit "
             f"behind one compression to {spec.head_dim} dimensions"
         )
+    if spec.positions == "attention":
+        return (
+            "the result is about positions that are added to the tokens, positions stream; given positions attention, "
+            "which the skip connection leaves out"
+        )
     return None

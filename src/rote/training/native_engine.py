@@ -19,8 +19,9 @@ from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import TrainingProblem
 from rote.training.stacked import attention_of
 
-INTERFACE = 3
+INTERFACE = 4
 LAYOUTS = {"auto": 0, "grid": 1, "list": 2}
+POSITIONS = {"stream": 0, "every-layer": 1, "attention": 2}
 
 
 @lru_cache(maxsize=1)
@@ -105,7 +106,7 @@ class NativeObjective:
                 spec.scale_scores,
                 isinstance(spec, MlpTransformer) and spec.activation == "gelu",
                 spec.layers,
-                spec.positions_every_layer,
+                POSITIONS[spec.positions],
             ],
             dtype=np.int32,
         )

@@ -32,8 +32,8 @@ def stacked_logits(
     if attention.layers == 1:
         read, positions = _tables(attention, weights)
         stream = _picked(tokens, contexts[..., -1])
-        if not attention.compressed:
-            stream = stream + weights["positions"][:, None, -1]
+        if (added := _stream_positions(attention, weights, 0)) is not None:
+            stream = stream + added[:, None, -1]
         stream = stream + _write(attention, weights, 0, _one_layer(attention, weights, read, positions, contexts))
         return _after(spec, weights, 0, stream) @ weights["unembed"].mT
     stream = _picked(tokens, contexts)
@@ -66,7 +66,9 @@ def grid_logits(spec: Trainable, weights: Weights) -> Float[Tensor, "models pair
     by_first = share.permute(0, 3, 2, 1) @ written_first.transpose(1, 2)
     by_last = share.permute(0, 2, 3, 1) @ written_last.transpose(1, 2)
     mixed = by_first - by_last.transpose(1, 2) + written_last.sum(1)[:, None]
-    stream = weights["tokens"] if attention.compressed else last
+    stream = weights["tokens"]
+    if (added := _stream_positions(attention, weights, 0)) is not None:
+        stream = stream + added[:, 1:]
     stream = stream[:, None] + _write(attention, weights, 0, mixed)
     return (_after(spec, weights, 0, stream) @ weights["unembed"].mT[:, None]).flatten(1, 2)
 
@@ -77,9 +79,9 @@ def attention_of(spec: Trainable) -> AttentionOnly:
 
 def _tables(spec: AttentionOnly, weights: Weights) -> tuple[Tensor, Tensor]:
     """What the heads of a first layer read: a part per token (models, vocab, dim) and one per position."""
-    if spec.compressed:
-        return weights["tokens"] @ weights["layers.0.compress"].mT, weights["layers.0.positions"]
-    return weights["tokens"], weights["positions"]
+    tokens = weights["tokens"]
+    read = tokens @ weights["compress"].mT if spec.compressed else tokens
+    return read, weights[spec.attention_positions(0) or "positions"]
 
 
 def _picked(table: Float[Tensor, "models vocab columns"], index: Integer[Tensor, "models ..."]) -> Tensor:
@@ -114,9 +116,9 @@ def _layer(
     """sum_h W_O^h W_V^h A^h at the last position, or at every position under a causal mask."""
     part = {name: weights[f"layers.{layer}.{name}"] for name in ("query", "key", "value", "output")}
     if spec.compressed:
-        stream = (
-            stream @ weights[f"layers.{layer}.compress"].mT[:, None] + weights[f"layers.{layer}.positions"][:, None]
-        )
+        stream = stream @ weights["compress"].mT[:, None]
+    if (read_beside := spec.attention_positions(layer)) is not None:
+        stream = stream + weights[read_beside][:, None]
     asking = stream[:, :, -1:] if last else stream
 
     def per_head(x: Tensor, name: str) -> Tensor:  # (models, batch, heads, positions, rows)
@@ -132,16 +134,15 @@ def _layer(
 
 
 def _stream_positions(spec: AttentionOnly, weights: Weights, layer: int) -> Tensor | None:
-    if spec.compressed or (layer > 0 and not spec.positions_every_layer):
-        return None
-    return weights["positions" if layer == 0 else f"layers.{layer}.positions"]
+    name = spec.stream_positions(layer)
+    return None if name is None else weights[name]
 
 
 def _write(spec: AttentionOnly, weights: Weights, layer: int, mixed: Tensor) -> Tensor:
     """What a layer adds to the stream."""
     if not spec.compressed:
         return mixed
-    return mixed @ _aligned(weights[f"layers.{layer}.decompress"].mT, mixed)
+    return mixed @ _aligned(weights["decompress"].mT, mixed)
 
 
 def _after(spec: Trainable, weights: Weights, layer: int, stream: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ SPECS: tuple[Trainable, ...] = (
     AttentionOnly(vocab=9, context=2, dim=5, head_dim=2, heads=11, variant="shared"),
     AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3),
     MlpTransformer(vocab=13, context=2, dim=6, head_dim=6, heads=1, width=40),
-    AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3),
+    AttentionOnly(vocab=12, context=2, dim=9, head_dim=9, heads=5, layers=3, positions="attention"),
 )
 TOLERANCE = 5e-5
 """Of a gradient's entries, as a share of the largest: float32 rounds each to 6e-8, and errors add up over layers."""

@@ -1,9 +1,10 @@
 """One form for every attention Transformer: positions enter with the tokens, every head reads the stream itself.
 
 Plain checkpoints know positions at the input alone and no compression between stream and heads. Models that add
-positions before every layer, or behind a shared compression, are brought to that form by carrying along which position
-a token stands at, as `context` more dimensions of the stream (a one at the position, zeros elsewhere): whatever a layer
-adds per position is then a matrix of what it reads. In exact arithmetic the function is the same.
+positions before every layer, whose attention reads them beside the stream, or that have a shared compression, are
+brought to that form by carrying along which position a token stands at, as `context` more dimensions of the stream (a
+one at the position, zeros elsewhere): whatever a layer adds per position is then a matrix of what it reads. In exact
+arithmetic the function is the same.
 
 Notation: D is the stream's width, d the dimensions that layers write (the first ones).
 """
@@ -117,22 +118,27 @@ def normal_form(model: Model) -> NormalForm:
     if not isinstance(spec, EXPRESSIBLE):
         raise InputError(f"a {spec.architecture} is no Transformer of attention and MLPs")
     attention = spec.attention if isinstance(spec, MlpTransformer) else spec
-    carried = attention.compressed or (attention.positions_every_layer and attention.layers > 1)
+    carried = any(
+        attention.attention_positions(number) or (number and attention.stream_positions(number))
+        for number in range(attention.layers)
+    )
     places = torch.zeros(attention.context, attention.context * carried, dtype=torch.float64)
     places.fill_diagonal_(1.0)
-    at_input = weights.get("positions", torch.zeros(attention.context, attention.dim, dtype=torch.float64))
     added = torch.zeros(attention.context, attention.dim, dtype=torch.float64)
+    entering = attention.stream_positions(0)
+    at_input = added if entering is None else weights[entering]
     scale = 1 / math.sqrt(attention.head_dim) if attention.scale_scores else 1.0
     layers = []
     for number in range(attention.layers):
         part = f"layers.{number}."
-        if number and attention.positions_every_layer and not attention.compressed:
-            added = added + weights[part + "positions"]
+        if number and (later := attention.stream_positions(number)) is not None:
+            added = added + weights[later]
         # What heads read is `through` times the stream plus `per_place` of the position.
-        through, per_place, back = torch.eye(attention.dim, dtype=torch.float64), added, None
+        through, back = torch.eye(attention.dim, dtype=torch.float64), None
         if attention.compressed:
-            through, per_place = weights[part + "compress"], weights[part + "positions"]
-            back = weights[part + "decompress"]
+            through, back = weights["compress"], weights["decompress"]
+        beside = attention.attention_positions(number)
+        per_place = added if beside is None else weights[beside]
         reading = torch.cat([through, per_place.T], 1) if carried else through
         output = weights[part + "output"] if back is None else back @ weights[part + "output"]
         mlp = None

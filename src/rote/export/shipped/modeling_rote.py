@@ -79,17 +79,19 @@ def transformer(spec, weights, ids):
     x = weights["tokens"][ids]
     for number in range(spec["layers"]):
         part = f"layers.{number}."
-        if not compressed and (number == 0 or spec["positions_every_layer"]):
-            x = x + weights["positions" if number == 0 else part + "positions"][:length]
-        read = x
-        if compressed:
-            read = x @ weights[part + "compress"].T + weights[part + "positions"][:length]
+        read = x @ weights["compress"].T if compressed else x
+        if spec["positions"] == "attention":
+            read = read + weights["positions"][:length]
+        elif compressed:
+            read = read + weights[part + "positions"][:length]
+        elif number == 0 or spec["positions"] == "every-layer":
+            read = x = x + weights["positions" if number == 0 else part + "positions"][:length]
         query, key, value = (
             torch.einsum("hkd,bsd->bhsk", weights[part + name], read) for name in ("query", "key", "value")
         )
         scores = (query @ key.transpose(-1, -2) * scale).masked_fill(later, -math.inf)
         mixed = torch.einsum("hdk,bhsk->bsd", weights[part + "output"], scores.softmax(-1) @ value)
-        x = x + (mixed @ weights[part + "decompress"].T if compressed else mixed)
+        x = x + (mixed @ weights["decompress"].T if compressed else mixed)
         if spec.get("width"):
             neurons = x @ weights[part + "mlp_in"].T + weights[part + "mlp_bias"]
             neurons = functional.gelu(neurons) if spec["activation"] == "gelu" else neurons.relu()

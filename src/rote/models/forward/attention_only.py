@@ -115,23 +115,22 @@ def _one_layer_from_tables(
 
 def stream_positions(spec: AttentionOnly, weights: dict[str, Tensor], layer: int) -> Tensor | None:
     """Positions that enter the residual stream before a layer, if any."""
-    if spec.compressed or (layer > 0 and not spec.positions_every_layer):
-        return None
-    return weights["positions" if layer == 0 else f"layers.{layer}.positions"]
+    name = spec.stream_positions(layer)
+    return None if name is None else weights[name]
 
 
 def layer_input(
     spec: AttentionOnly, weights: dict[str, Tensor], layer: int, stream: Tensor, places: slice = slice(None)
 ) -> Tensor:
-    """What a layer's heads read: the stream, or its shared compression with the layer's positions."""
-    if not spec.compressed:
-        return stream
-    return stream @ weights[f"layers.{layer}.compress"].T + weights[f"layers.{layer}.positions"][places]
+    """What a layer's heads read: the stream or its shared compression, with the positions that it does not carry."""
+    read = stream @ weights["compress"].T if spec.compressed else stream
+    name = spec.attention_positions(layer)
+    return read if name is None else read + weights[name][places]
 
 
 def layer_output(spec: AttentionOnly, weights: dict[str, Tensor], layer: int, mixed: Tensor) -> Tensor:
     """What a layer adds to the stream."""
-    return mixed @ weights[f"layers.{layer}.decompress"].T if spec.compressed else mixed
+    return mixed @ weights["decompress"].T if spec.compressed else mixed
 
 
 def heads_output(

@@ -83,6 +83,6 @@ def decomposed(
             stream, mlp = stream + added, added[:, -1]
         outward = part["output"]
         if attention.compressed:
-            outward = torch.einsum("dc,hck->hdk", weights[f"layers.{layer}.decompress"], outward)
+            outward = torch.einsum("dc,hck->hdk", weights["decompress"], outward)
         layers.append(LayerParts(weighing[:, -1], values[:, -1], outward, mlp))
     return Decomposition(skip, tuple(layers))

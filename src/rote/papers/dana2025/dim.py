@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.dana2025.claims import ABOVE_BOUND
+from rote.papers.dana2025 import released
+from rote.papers.dana2025.claims import ABOVE_BOUND, released_values
 from rote.papers.dana2025.head_dim import VARIANTS
 from rote.papers.dana2025.heads import EXPERIMENT1, Variant, attention
 from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick
@@ -34,16 +35,21 @@ FIGURE2A = Figure(
     Experiment(
         "dana2025.fig2a",
         tuple(
-            Cell(variant, d, attention(50, d, HEAD_DIM, 20, variant=variant))
+            Cell(
+                variant,
+                d,
+                attention(50, d, HEAD_DIM, 20, variant=variant),
+                published=published if variant == "shared" else None,
+            )
             for variant in VARIANTS
-            for d in range(5, 16)
+            for d, published in released.BY_DIM.items()
         ),
         repeats=5,
         quick=Quick(repeats=2),
     ),
     "embedding dimension d",
     ("saturating", "linear"),
-    (*_around_head_dim("shared"), *_around_head_dim("per-head"), ABOVE_BOUND),
+    (*_around_head_dim("shared"), *_around_head_dim("per-head"), ABOVE_BOUND, released_values()),
 )
 
 

@@ -66,14 +66,14 @@ FIGURE6 = Figure(
     "Accuracy against head dimension, d = 50, H = 11, N = 200",
     Experiment(
         "dana2025.fig6",
-        narrow_cells(200, 50, 11, (1, *range(5, 51, 5)), VOCAB_200),
+        narrow_cells(200, 50, 11, released.LARGE_BY_HEAD_DIM, VOCAB_200, published=released.LARGE_BY_HEAD_DIM),
         repeats=5,
         quick=Quick(every=3, repeats=1),
         note="At k = d there is nothing to compress: the last point of `shared` is a per-head model.",
     ),
     "head dimension k",
     ("linear", "power", "quadratic"),
-    (*power_of_k("linear", 0.9, 1.1), ABOVE_BOUND),
+    (*power_of_k("linear", 0.9, 1.1), ABOVE_BOUND, released_values()),
 )
 
 FIGURE9 = Figure(
@@ -81,12 +81,12 @@ FIGURE9 = Figure(
     "Accuracy against head dimension, d = 10, H = 21, three layers, N = 70",
     Experiment(
         "dana2025.fig9",
-        narrow_cells(70, 10, 21, range(1, 11), THREE_LAYERS, layers=3),
+        narrow_cells(70, 10, 21, range(1, 11), THREE_LAYERS, layers=3, published=released.DEEP_BY_HEAD_DIM),
         repeats=5,
         quick=Quick(("shared",), every=3, repeats=1),
-        note="Three layers as in the released code; the text says five.",
+        note="Three layers and positions as in the released code; the text says five.",
     ),
     "head dimension k",
     ("quadratic", "power", "linear"),
-    power_of_k("quadratic", 1.75, 2.25),
+    (*power_of_k("quadratic", 1.75, 2.25), released_values()),
 )

@@ -22,7 +22,8 @@ THREE_LAYERS = Training(batches=128, batch=512, peak=2.5e-3, final=2.5e-3)
 def attention(
     vocab: int, dim: int, head_dim: int, heads: int, *, variant: Variant = "per-head", layers: int = 1
 ) -> AttentionOnly:
-    """A model as the released experiments have it: scores scaled, positions added again at every layer."""
+    """A model as the released experiments have it: scores scaled; several layers read one table of positions, which
+    the skip connection leaves out. One layer is the paper's equation."""
     return AttentionOnly(
         vocab=vocab,
         context=2,
@@ -31,7 +32,7 @@ def attention(
         heads=heads,
         layers=layers,
         variant=variant,
-        positions_every_layer=layers > 1,
+        positions="stream" if layers == 1 else "attention",
         wide_heads=head_dim > dim,
         scale_scores=True,
     )
@@ -53,6 +54,14 @@ def square_cells(
     )
 
 
+def by_dim_and_heads(rows: Mapping[int, tuple[float, ...]], heads: tuple[int, ...]) -> dict[tuple[int, int], float]:
+    """Released rows of one dimension each, by dimension and heads."""
+    return {(dim, H): value for dim, row in rows.items() for H, value in zip(heads, row, strict=True)}
+
+
+LARGE_ATTENTION = by_dim_and_heads(released.LARGE_BY_DIM_AND_HEADS, released.LARGE_HEADS)
+DEEP_ATTENTION = by_dim_and_heads(released.DEEP_BY_DIM_AND_HEADS, released.DEEP_HEADS)
+
 EXPERIMENT1 = Experiment(
     "dana2025.fig1a",
     square_cells(
@@ -60,11 +69,7 @@ EXPERIMENT1 = Experiment(
         range(3, 14),
         released.HEADS,
         Training(),
-        {
-            (dim, heads): value
-            for dim, row in released.BY_DIM_AND_HEADS.items()
-            for heads, value in zip(released.HEADS, row, strict=True)
-        },
+        by_dim_and_heads(released.BY_DIM_AND_HEADS, released.HEADS),
     ),
     repeats=5,
     quick=Quick(("d = 4", "d = 7", "d = 10"), repeats=2),
@@ -110,13 +115,13 @@ FIGURE5 = Figure(
     "Accuracy against heads, d = k, N = 200",
     Experiment(
         "dana2025.fig5",
-        square_cells(200, (40, 50, 60), range(1, 12, 2), VOCAB_200, {}),
+        square_cells(200, (40, 50, 60), released.LARGE_HEADS, VOCAB_200, LARGE_ATTENTION),
         repeats=5,
         quick=Quick(("d = 40",), every=2, repeats=1),
     ),
     "heads H",
     ("linear", "power"),
-    (LINEAR_IN_HEADS, FASTER_THAN_BOUND, ABOVE_BOUND),
+    (LINEAR_IN_HEADS, FASTER_THAN_BOUND, ABOVE_BOUND, released_values()),
 )
 
 FIGURE8 = Figure(
@@ -124,13 +129,13 @@ FIGURE8 = Figure(
     "Accuracy against heads, d = k, three layers, N = 70",
     Experiment(
         "dana2025.fig8",
-        square_cells(70, (7, 10, 13), range(1, 22, 4), THREE_LAYERS, {}, layers=3),
+        square_cells(70, (7, 10, 13), released.DEEP_HEADS, THREE_LAYERS, DEEP_ATTENTION, layers=3),
         repeats=5,
         quick=Quick(("d = 7",), every=2, repeats=1),
-        note="Three layers as in the released code; the text says five. The fast protocol bends growth in H here: "
-        "judge it under the protocol paper.",
+        note="Three layers and positions as in the released code; the text says five. The fast protocol bends growth "
+        "in H here: judge it under the protocol paper.",
     ),
     "heads H (in each layer)",
     ("linear", "power"),
-    (LINEAR_IN_HEADS,),
+    (LINEAR_IN_HEADS, released_values()),
 )

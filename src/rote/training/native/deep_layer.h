@@ -20,7 +20,8 @@ class DeepLayer {
     stream_.resize(d * all), query_.resize(H * r * asked), key_.resize(H * r * all), value_.resize(H * k * all);
     share_.resize(H * S * asked), mixed_.resize(H * k * asked);
     d_query_.resize(H * r * asked), d_key_.resize(H * r * all), d_value_.resize(H * k * all), d_mixed_.resize(H * k * asked);
-    if (s.compressed) read_.resize(inner * all), written_.resize(inner * asked), d_read_.resize(inner * all), d_written_.resize(inner * asked);
+    if (!s.carried) read_.resize(inner * all), d_read_.resize(inner * all);
+    if (s.compressed) written_.resize(inner * asked), d_written_.resize(inner * asked);
     output_.resize(inner * H * k), scores_.resize(S * W);
     g_query_.resize(H * r * inner * W), g_key_.resize(H * r * inner * W), g_value_.resize(H * k * inner * W), g_output_.resize(inner * H * k * W);
     if (s.compressed) g_compress_.resize(inner * d * W), g_decompress_.resize(d * inner * W);
@@ -44,15 +45,18 @@ class DeepLayer {
     if (feed_forward_) feed_forward_->start_backward();
   }
 
-  // `in`: stream at every position (changed: positions are added to it); `out`: stream at the asked positions.
+  // `in`: stream at every position (changed: positions that it carries are added to it); `out`: stream at the asked positions.
   void forward(const float* parameters, float* in, float* out) {
     const int H = s_.heads, r = s_.rank, k = s_.head_dim, d = s_.dim, inner = s_.inner;
-    if (at_.positions >= 0 && !s_.compressed) add_positions(parameters, in);
+    if (at_.positions >= 0 && s_.carried) add_positions(parameters, in);
     std::memcpy(stream_, in, sizeof(float) * stream_.size());
     float* read = in;
-    if (s_.compressed) {
+    if (!s_.carried) {
       read = read_;
-      multiply<false>(inner, d, all_, {parameters + at_.compress, d, 1}, rows(in, d), rows(read_, inner));
+      if (s_.compressed)
+        multiply<false>(inner, d, all_, {parameters + at_.compress, d, 1}, rows(in, d), rows(read_, inner));
+      else
+        std::memcpy(read_, in, sizeof(float) * read_.size());
       add_positions(parameters, read_);
     }
     const long skipped = static_cast<long>(all_ - asked_) * W;
@@ -76,8 +80,9 @@ class DeepLayer {
     const long skipped = static_cast<long>(all_ - asked_) * W;
     if (feed_forward_) feed_forward_->backward(parameters, asked_, d_out);
     float *d_written = d_out, *read = stream_, *d_read = d_in;
+    if (!s_.carried) read = read_, d_read = d_read_;
     if (s_.compressed) {
-      d_written = d_written_, read = read_, d_read = d_read_;
+      d_written = d_written_;
       multiply<false>(inner, d, asked_, {parameters + at_.decompress, 1, inner}, rows(d_out, d), rows(d_written_, inner));
       contract<Sums::partial>(d, inner, asked_, rows(d_out, d), rows(written_, inner), {g_decompress_, static_cast<long>(inner) * W, W});
     }
@@ -91,13 +96,15 @@ class DeepLayer {
     contract<Sums::partial>(H * r, inner, asked_, rows(d_query_, H * r), rows(read + skipped * inner, inner), {g_query_, step, W});
     contract<Sums::partial>(H * r, inner, all_, rows(d_key_, H * r), rows(read, inner), {g_key_, step, W});
     contract<Sums::partial>(H * k, inner, all_, rows(d_value_, H * k), rows(read, inner), {g_value_, step, W});
+    if (!s_.carried) sum_positions(d_read_);
     if (s_.compressed) {
-      sum_positions(d_read_);
       contract<Sums::partial>(inner, d, all_, rows(d_read_, inner), rows(stream_, d), {g_compress_, static_cast<long>(d) * W, W});
       multiply<false>(d, inner, all_, {parameters + at_.compress, 1, d}, rows(d_read_, inner), rows(d_in, d));
+    } else if (!s_.carried) {
+      std::memcpy(d_in, d_read_, sizeof(float) * d_read_.size());
     }
     for (long i = 0; i < static_cast<long>(asked_) * d * W; i += W) store(d_in + skipped * d + i, load(d_in + skipped * d + i) + load(d_out + i));
-    if (at_.positions >= 0 && !s_.compressed) sum_positions(d_in);
+    if (at_.positions >= 0 && s_.carried) sum_positions(d_in);
   }
 
   void finish(float* g) const {
@@ -107,15 +114,16 @@ class DeepLayer {
       for (int x = 0; x < inner; x++)
         for (int c = 0; c < k; c++)
           g[at_.output + (static_cast<long>(h) * inner + x) * k + c] = sum_lanes(load(g_output_ + ((static_cast<long>(x) * H + h) * k + c) * W));
-    if (s_.compressed) sum_into(g_compress_, g + at_.compress), sum_into(g_decompress_, g + at_.decompress);
-    if (at_.positions >= 0) sum_into(g_positions_, g + at_.positions);
+    const bool add = &at_ != &s_.layers.front();
+    if (s_.compressed) sum_into(g_compress_, g + at_.compress, add), sum_into(g_decompress_, g + at_.decompress, add);
+    if (at_.positions >= 0) sum_into(g_positions_, g + at_.positions, add && s_.one_table);
     if (feed_forward_) feed_forward_->finish(g);
   }
 
  private:
   static Rows rows(float* p, int count) { return {p, W, static_cast<long>(count) * W}; }
-  static void sum_into(const Floats& partial, float* to) {
-    for (long i = 0; i < partial.size() / W; i++) to[i] = sum_lanes(load(partial + i * W));
+  static void sum_into(const Floats& partial, float* to, bool add = false) {
+    for (long i = 0; i < partial.size() / W; i++) to[i] = (add ? to[i] : 0.f) + sum_lanes(load(partial + i * W));
   }
   void add_positions(const float* parameters, float* stream) const {
     const int inner = s_.inner;

@@ -53,7 +53,7 @@ class GridAttention {
         for (int l = 0; l < W; l++) {
           const float* written = first_written_ + (static_cast<long>(v) * W + l) * H * d + x;
           const long place = (static_cast<long>(v) * d + x) * W + l;
-          float sum = embedded_[place] + (s_.compressed ? 0.f : P[x]);
+          float sum = embedded_[place] + (s_.carried ? P[x] : 0.f);
           for (int h = 0; h < H; h++) sum += written[static_cast<long>(h) * d];
           X[place] = sum;
         }
@@ -71,7 +71,7 @@ class GridAttention {
       for (int x = 0; x < d; x++) {
         const float own = dX[(static_cast<long>(n / W) * d + x) * W + n % W];
         g[s_.tokens + static_cast<long>(n) * d + x] += own;
-        if (!s_.compressed) g[s_.layers[0].positions + x] += own;
+        if (s_.carried) g[s_.layers[0].positions + x] += own;
       }
   }
 
@@ -130,7 +130,7 @@ class GridAttention {
       }
       for (int x = 0; x < d; x++) {
         V sum = load(embedded_ + (static_cast<long>(v) * d + x) * W);
-        if (!s_.compressed) sum += P[d + x];
+        if (s_.carried) sum += P[d + x];
         for (int h = 0; h < H; h++) sum += load(written_ + ((static_cast<long>(v) * H + h) * d + x) * W);
         store(base_ + (static_cast<long>(v) * d + x) * W, sum);
       }
@@ -252,7 +252,7 @@ class GridAttention {
       contract<Sums::set>(inner, d, columns_, d_read, panels_of(embedded_, d), {g + s_.layers[0].compress, d, 1});
       multiply<false>(d, inner, columns_, {parameters + s_.layers[0].compress, 1, d}, d_read, panels_of(d_embedded_, d));
       d_stream = d_embedded_;
-    } else {
+    } else if (s_.carried) {
       for (int x = 0; x < d; x++)
         for (int v = 0; v < panels_; v++) gP[d + x] += sum_lanes(load(d_base_ + (static_cast<long>(v) * d + x) * W));
     }

@@ -25,7 +25,7 @@ bool runs(int lanes) {
 
 extern "C" {
 
-int rote_interface() { return 3; }
+int rote_interface() { return 4; }
 
 int rote_lanes() {
   for (int lanes : {16, 8})

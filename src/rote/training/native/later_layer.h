@@ -155,8 +155,8 @@ class LaterLayer {
       for (int x = 0; x < inner; x++)
         for (int c = 0; c < k; c++)
           g[at_.output + (static_cast<long>(h) * inner + x) * k + c] = sum_lanes(load(g_output_ + ((static_cast<long>(x) * H + h) * k + c) * W));
-    if (s_.compressed) sum_into(g_compress_, g + at_.compress), sum_into(g_decompress_, g + at_.decompress);
-    if (at_.positions >= 0) sum_into(g_positions_, g + at_.positions);
+    if (s_.compressed) sum_into(g_compress_, g + at_.compress, true), sum_into(g_decompress_, g + at_.decompress, true);
+    if (at_.positions >= 0) sum_into(g_positions_, g + at_.positions, s_.one_table);
     if (neurons_) neurons_->finish(g);
     if (first_neurons_) first_neurons_->finish(g, true);
   }
@@ -164,18 +164,19 @@ class LaterLayer {
  private:
   // What one position's forward pass leaves for its backward pass.
   struct Kept {
-    Floats stream, compressed, table, mixed, written, d_mixed, d_read, d_written;
+    Floats stream, apart, table, mixed, written, d_mixed, d_read, d_written;  // `apart`: what heads read where it is not the stream
     void room(const Shape& s, long lanes) {
       const long mixing = static_cast<long>(s.heads) * s.head_dim;
       stream.resize(s.dim * lanes), table.resize((2l * s.heads * s.rank + mixing) * lanes), mixed.resize(mixing * lanes), d_mixed.resize(mixing * lanes);
-      if (s.compressed) compressed.resize(s.inner * lanes), written.resize(s.inner * lanes), d_read.resize(s.inner * lanes), d_written.resize(s.inner * lanes);
+      if (!s.carried) apart.resize(s.inner * lanes), d_read.resize(s.inner * lanes);
+      if (s.compressed) written.resize(s.inner * lanes), d_written.resize(s.inner * lanes);
     }
-    float* read(const Shape& s) { return s.compressed ? compressed : stream; }
+    float* read(const Shape& s) { return s.carried ? stream : apart; }
   };
 
   static Rows rows(float* p, int count) { return {p, W, static_cast<long>(count) * W}; }
-  static void sum_into(const Floats& partial, float* to) {
-    for (long i = 0; i < partial.size() / W; i++) to[i] = sum_lanes(load(partial + i * W));
+  static void sum_into(const Floats& partial, float* to, bool add = false) {
+    for (long i = 0; i < partial.size() / W; i++) to[i] = (add ? to[i] : 0.f) + sum_lanes(load(partial + i * W));
   }
   void add_position(const float* parameters, int position, int panels, float* stream) const {
     const int inner = s_.inner;
@@ -195,14 +196,17 @@ class LaterLayer {
       }
   }
 
-  // Queries, keys and values of a stream, to which positions are added.
+  // Queries, keys and values of a stream, to which the positions that it carries are added.
   void read(const float* parameters, Kept& kept, int position, int panels, float* R) {
     const int d = s_.dim, inner = s_.inner;
-    if (at_.positions >= 0 && !s_.compressed) add_position(parameters, position, panels, R);
+    if (at_.positions >= 0 && s_.carried) add_position(parameters, position, panels, R);
     std::memcpy(kept.stream, R, sizeof(float) * panels * d * W);
-    if (s_.compressed) {
-      multiply<false>(inner, d, panels, {parameters + at_.compress, d, 1}, rows(R, d), rows(kept.compressed, inner));
-      add_position(parameters, position, panels, kept.compressed);
+    if (!s_.carried) {
+      if (s_.compressed)
+        multiply<false>(inner, d, panels, {parameters + at_.compress, d, 1}, rows(R, d), rows(kept.apart, inner));
+      else
+        std::memcpy(kept.apart, R, sizeof(float) * panels * d * W);
+      add_position(parameters, position, panels, kept.apart);
     }
     multiply<false>(read_rows_, inner, panels, {parameters + at_.query, inner, 1}, rows(kept.read(s_), inner), rows(kept.table, read_rows_));
   }
@@ -233,14 +237,18 @@ class LaterLayer {
     const Rows d_rows{d_table + static_cast<long>(from) * W, W, static_cast<long>(read_rows_) * W};
     const Scalars matrix{parameters + at_.query + static_cast<long>(from) * inner, 1, inner};
     contract<Sums::partial>(count, inner, panels, d_rows, rows(kept.read(s_), inner), {g_read_ + static_cast<long>(from) * inner * W, static_cast<long>(inner) * W, W});
+    if (s_.carried) {
+      multiply<true>(inner, count, panels, matrix, d_rows, rows(dR, inner));
+      if (at_.positions >= 0) sum_position(position, panels, dR);
+      return;
+    }
+    multiply<false>(inner, count, panels, matrix, d_rows, rows(kept.d_read, inner));
+    sum_position(position, panels, kept.d_read);
     if (s_.compressed) {
-      multiply<false>(inner, count, panels, matrix, d_rows, rows(kept.d_read, inner));
-      sum_position(position, panels, kept.d_read);
       contract<Sums::partial>(inner, d, panels, rows(kept.d_read, inner), rows(kept.stream, d), {g_compress_, static_cast<long>(d) * W, W});
       multiply<true>(d, inner, panels, {parameters + at_.compress, 1, d}, rows(kept.d_read, inner), rows(dR, d));
     } else {
-      multiply<true>(inner, count, panels, matrix, d_rows, rows(dR, inner));
-      if (at_.positions >= 0) sum_position(position, panels, dR);
+      for (long i = 0; i < static_cast<long>(panels) * d * W; i += W) store(dR + i, load(dR + i) + load(kept.d_read + i));
     }
   }
 

@@ -79,14 +79,14 @@ class ListAttention {
       scores(tokens, share);
       softmax(share);
       const float* embedded = parameters_ + s_.tokens + static_cast<long>(tokens[S - 1]) * d;
-      const float* position = parameters_ + s_.layers[0].positions + static_cast<long>(S - 1) * d;
+      const float* position = s_.carried ? parameters_ + s_.layers[0].positions + static_cast<long>(S - 1) * d : nullptr;
       for (int x = 0; x < d; x++) {
         V sum = V{};
         for (int s = 0; s < S; s++) {
           const float *w = written_ + (static_cast<long>(tokens[s]) * d + x) * lanes_, *p = written_ + (static_cast<long>(s_.vocab + s) * d + x) * lanes_;
           for (long h = 0; h < lanes_; h += W) sum += load(share + s * lanes_ + h) * (load(w + h) + load(p + h));
         }
-        to[x * W] = embedded[x] + (s_.compressed ? 0.f : position[x]) + sum_lanes(sum);
+        to[x * W] = embedded[x] + (position ? position[x] : 0.f) + sum_lanes(sum);
       }
     }
   }
@@ -162,7 +162,7 @@ class ListAttention {
     if (!s_.compressed) {
       for (int n = 0; n < N; n++)
         for (int x = 0; x < d; x++) {
-          gP[(S - 1) * d + x] += d_stream_[static_cast<long>(n) * d + x];
+          if (s_.carried) gP[(S - 1) * d + x] += d_stream_[static_cast<long>(n) * d + x];
           gE[static_cast<long>(n) * d + x] += d_read_[static_cast<long>(n) * d + x];
         }
       return;
