@@ -82,7 +82,7 @@ def test_the_papers_protocol_is_the_released_one():
 @pytest.mark.parametrize("protocol", ["fast", "paper", "best"])
 @pytest.mark.parametrize("name", ["fig3", "fig7", "fig10"])
 def test_models_that_are_compared_have_one_focus(name, protocol):
-    for cell in FIGURES[name].experiment.cells:
+    for cell in BY_NAME[name].experiment.cells:
         expected = {"fast": 0.3 if cell.spec.layers > 1 else 0.1, "paper": 0.0, "best": 0.3}[protocol]
         assert cell_protocol(cell, protocol).focus == expected
 
@@ -101,8 +101,8 @@ def test_variant_and_quick_choose_cells():
 @pytest.mark.parametrize("name", ["fig8", "fig9", "fig10"])
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
 def test_positions_are_part_of_a_runs_name_and_of_its_trials(name, protocol):
-    released_ones = FigurePlan.of(FIGURES[name], protocol=protocol)
-    others = FigurePlan.of(FIGURES[name], protocol=protocol, positions="every-layer")
+    released_ones = FigurePlan.of(BY_NAME[name], protocol=protocol)
+    others = FigurePlan.of(BY_NAME[name], protocol=protocol, positions="every-layer")
     assert {cell.spec.positions for cell in released_ones.cells} == {"attention"}
     assert {cell.spec.positions for cell in others.cells} == {"every-layer"}
     assert released_ones.identity["positions"] == "attention"
@@ -110,14 +110,14 @@ def test_positions_are_part_of_a_runs_name_and_of_its_trials(name, protocol):
     assert others.default_folder.name == f"{released_ones.default_folder.name}-every-layer"
     assert not keys(released_ones) & keys(others)
     assert all(cell.published is None for cell in others.cells), "released values are of the released positions"
-    named = FigurePlan.of(FIGURES[name], protocol=protocol, positions="attention")
+    named = FigurePlan.of(BY_NAME[name], protocol=protocol, positions="attention")
     assert (named.identity, named.cells) == (released_ones.identity, released_ones.cells)
 
 
 def test_one_layer_has_its_own_positions_whatever_it_is_called():
-    plain = FigurePlan.of(FIGURES["fig4"])
-    assert FigurePlan.of(FIGURES["fig4"], positions="every-layer") == plain
-    beside = FigurePlan.of(FIGURES["fig4"], positions="attention")
+    plain = FigurePlan.of(BY_NAME["fig4"])
+    assert FigurePlan.of(BY_NAME["fig4"], positions="every-layer") == plain
+    beside = FigurePlan.of(BY_NAME["fig4"], positions="attention")
     assert plain.identity["positions"] == "stream"
     assert beside.identity["positions"] == "attention"
     assert not keys(plain) & keys(beside)
