@@ -56,8 +56,9 @@ def commands_of(run: RunView) -> list[str]:
 
 
 def _other_positions(findings: AnyFindings) -> str:
-    other = isinstance(findings, FigureFindings) and findings.other_positions
-    return f" --positions {findings.positions}" if other else ""
+    if isinstance(findings, FigureFindings) and findings.other_positions:
+        return f" --positions {findings.positions}"
+    return ""
 
 
 def _laws(run: RunView) -> list[Table]:
