@@ -1,0 +1,107 @@
+"""The figure of a checked statement: a panel for each series, what was measured beside what was stated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rote.experiments.statement_findings import StatementFindings, StatementPoint
+from rote.papers.statements import Line
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, figure, save
+
+MEASURED = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"))
+STATED = (("black", "--"), (GREY, ":"), (ORANGE, "-."), (GREY, (0, (5, 1))))
+COLUMNS = 3
+SMALLEST_SHOWN = 1e-15
+"""On a logarithmic axis less than this is left out: it is rounding."""
+
+
+def statement_figure(
+    findings: StatementFindings, folder: Path, formats: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Draw a figure in these formats; the file names are the statement's id."""
+    asked, series = findings.plan.figure, findings.series
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = min(COLUMNS, max(1, len(series)))
+    rows = max(1, -(-len(series) // columns))
+    styles = _styles(asked.lines)
+    with figure(max(4.6, 3.1 * columns), 0.9 + 2.5 * rows) as drawn:
+        panels = list(drawn.subplots(rows, columns, squeeze=False).flat)
+        for panel, (name, points) in zip(panels, series.items(), strict=False):
+            _draw(panel, findings, name, points, styles)
+        for panel in panels[len(series) :]:
+            panel.set_axis_off()
+        handles = {}
+        for panel in panels:
+            for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+                handles.setdefault(label, handle)
+        drawn.legend(
+            list(handles.values()), list(handles), fontsize=7.5, loc="outside lower left", ncols=min(3, len(handles) or 1)
+        )  # fmt: skip
+        note = "QUICK: fewer cells, one seed, " if findings.plan.quick else ""
+        missing = f", {findings.missing} cells not run" if findings.missing else ""
+        seeds = f"{findings.plan.repeats} seed{'s' if findings.plan.repeats > 1 else ''}"
+        drawn.suptitle(f"{asked.passage}: {asked.title}\n{note}{seeds}{missing}", x=0.01, ha="left", fontsize=10)
+        return [save(drawn, folder / f"{asked.id}.{kind}") for kind in dict.fromkeys(formats)]
+
+
+def _styles(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
+    """A look for each line: measured ones have marks, stated ones are broken."""
+    measured, stated = iter(MEASURED), iter(STATED)
+    styles: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        if line.bound:
+            colour, dashes = next(stated)
+            styles[line.value] = {"color": colour, "ls": dashes, "lw": 1.2, "zorder": 2}
+        else:
+            colour, mark = next(measured)
+            styles[line.value] = {"color": colour, "marker": mark, "ms": 3.8, "lw": 1.1, "zorder": 3}
+    return styles
+
+
+def _draw(
+    axes: Any, findings: StatementFindings, name: str, points: Sequence[StatementPoint], styles: dict[str, dict[str, Any]]
+) -> None:
+    asked = findings.plan.figure
+    for line in asked.lines:
+        means = _means(points, line.value, log_x=asked.log_x, log_y=asked.log_y)
+        if means:
+            axes.plot(list(means), list(means.values()), label=line.label, **styles[line.value])
+    if asked.log_x:
+        axes.set_xscale("log")
+    if asked.log_y:
+        axes.set_yscale("log")
+    shown = sorted({point.x for point in points if point.x > 0 or not asked.log_x})
+    kept = _apart(shown, asked.log_x)
+    axes.set_xticks(kept, [f"{tick:,g}" if tick < 1000 else f"{tick:,.0f}" for tick in kept])
+    axes.xaxis.minorticks_off()
+    axes.set_title(name, fontsize=8.5)
+    axes.set_xlabel(asked.x, fontsize=8)
+    axes.set_ylabel(asked.y, fontsize=8)
+    axes.tick_params(labelsize=7.5)
+    axes.grid()
+
+
+def _means(points: Sequence[StatementPoint], value: str, *, log_x: bool, log_y: bool) -> dict[float, float]:
+    """By x, the mean over seeds: geometric on a logarithmic axis."""
+    values: dict[float, list[float]] = {}
+    for point in points:
+        number = point.value(value)
+        if number is not None and (point.x > 0 or not log_x) and (number > SMALLEST_SHOWN or not log_y):
+            values.setdefault(point.x, []).append(number)
+    return {
+        x: math.exp(sum(map(math.log, found)) / len(found)) if log_y else sum(found) / len(found)
+        for x, found in sorted(values.items())
+    }
+
+
+def _apart(ticks: Sequence[float], log: bool) -> list[float]:
+    """Ticks far enough from each other for their names not to touch."""
+    kept: list[float] = []
+    room = max(ticks) - min(ticks) if ticks else 0.0
+    for tick in ticks:
+        if not kept or (tick > 1.9 * kept[-1] if log else tick - kept[-1] > room / 7):
+            kept.append(tick)
+    return kept
