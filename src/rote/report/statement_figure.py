@@ -14,6 +14,8 @@ from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, figu
 MEASURED = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"))
 STATED = (("black", "--"), (GREY, ":"), (ORANGE, "-."), (GREY, (0, (5, 1))))
 COLUMNS = 3
+FEW_DECADES = 200
+"""Ratio of the ends of an axis up to which powers of ten alone are too few ticks."""
 SMALLEST_SHOWN = 1e-15
 """On a logarithmic axis less than this is left out: it is rounding."""
 
@@ -40,7 +42,7 @@ def statement_figure(
         drawn.legend(
             list(handles.values()), list(handles), fontsize=7.5, loc="outside lower left", ncols=min(3, len(handles) or 1)
         )  # fmt: skip
-        note = "QUICK: fewer cells, one seed, " if findings.plan.quick else ""
+        note = "QUICK: fewer cells, " if findings.plan.quick else ""
         missing = f", {findings.missing} cells not run" if findings.missing else ""
         seeds = f"{findings.plan.repeats} seed{'s' if findings.plan.repeats > 1 else ''}"
         drawn.suptitle(f"{asked.passage}: {asked.title}\n{note}{seeds}{missing}", x=0.01, ha="left", fontsize=10)
@@ -54,7 +56,7 @@ def _styles(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
     for line in lines:
         if line.bound:
             colour, dashes = next(stated)
-            styles[line.value] = {"color": colour, "ls": dashes, "lw": 1.2, "zorder": 2}
+            styles[line.value] = {"color": colour, "ls": dashes, "lw": 1.3, "zorder": 4}
         else:
             colour, mark = next(measured)
             styles[line.value] = {"color": colour, "marker": mark, "ms": 3.8, "lw": 1.1, "zorder": 3}
@@ -72,7 +74,7 @@ def _draw(
     if asked.log_x:
         axes.set_xscale("log")
     if asked.log_y:
-        axes.set_yscale("log")
+        _log_y(axes)
     shown = sorted({point.x for point in points if point.x > 0 or not asked.log_x})
     kept = _apart(shown, asked.log_x)
     axes.set_xticks(kept, [f"{tick:,g}" if tick < 1000 else f"{tick:,.0f}" for tick in kept])
@@ -82,6 +84,18 @@ def _draw(
     axes.set_ylabel(asked.y, fontsize=8)
     axes.tick_params(labelsize=7.5)
     axes.grid()
+
+
+def _log_y(axes: Any) -> None:
+    """Plain numbers at powers of ten, and between them where there are few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    few = high < FEW_DECADES * low
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value:.0e}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _means(points: Sequence[StatementPoint], value: str, *, log_x: bool, log_y: bool) -> dict[float, float]:
