@@ -125,7 +125,7 @@ def rank_numbers(cell: AttentionRank, seed: int) -> Numbers:
     # A specification has no head wider than its stream: wider ones are made of these below.
     spec = AttentionOnly(
         vocab=cell.vocab, context=cell.context, dim=cell.dim, head_dim=min(cell.head_dim, cell.dim), heads=cell.heads
-    )  # fmt: skip
+    )
     promised = cell.heads * cell.head_dim + cell.dim
     contexts = min(promised + MORE, cell.vocab**cell.context)
     draw = np.random.default_rng(seed)
@@ -177,9 +177,7 @@ def _problem(
     return OutputProblem(drawn.features, encoder, *truth_and_prior(task))
 
 
-def _whole_features(
-    spec: AttentionOnly, head_dim: int, contexts: np.ndarray, generator: torch.Generator
-) -> Tensor:
+def _whole_features(spec: AttentionOnly, head_dim: int, contexts: np.ndarray, generator: torch.Generator) -> Tensor:
     """x_S and every head's W_V A beside it, in all k dimensions of a head, however many of them can differ."""
     embeddings = draw_embeddings(spec, torch.float64, generator)
     differences = Differences(embeddings, torch.from_numpy(contexts).long())

@@ -53,7 +53,7 @@ def _real(asked: Distributions) -> DistributionTask:
 
 
 def _mixed(task: DistributionTask, noise: float) -> DistributionTask:
-    """So much probability spread evenly over all tokens, as Assumption 2 of Dana et al. asks for where there is none."""
+    """So much probability spread evenly over all tokens: Assumption 2 of Dana et al. has none at zero."""
     if not noise:
         return task
     rows = (1 - noise) * task.dense() + noise / task.vocab
@@ -65,9 +65,7 @@ def _letters() -> list[str]:
     """Names of countries and capitals, a letter a token."""
     columns = load().columns
     capitals = {
-        answer
-        for relation, answer in zip(columns["relation"], columns["answer"], strict=True)
-        if relation == "capital"
+        answer for relation, answer in zip(columns["relation"], columns["answer"], strict=True) if relation == "capital"
     }
     return sorted({name.lower() for name in {*columns["country"], *capitals}})
 

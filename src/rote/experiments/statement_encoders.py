@@ -61,9 +61,13 @@ def circle_numbers(cell: Circle, seed: int) -> Numbers:
     kept = task.majority()
     built = build(kept, "dana2025.proposition3", dtype="float64", seed=seed)
     certain = DistributionTask(
-        kept.contexts, np.ones(kept.facts), np.arange(kept.facts + 1), kept.answers, np.ones(kept.facts),
+        kept.contexts,
+        np.ones(kept.facts),
+        np.arange(kept.facts + 1),
+        kept.answers,
+        np.ones(kept.facts),
         kept.vocabulary,
-    )  # fmt: skip
+    )
     return {
         "facts": kept.facts,
         "recalled": built.certificate.recalled,
@@ -97,7 +101,7 @@ def look_up_numbers(cell: LookUpRows, seed: int) -> Numbers:
 
 
 def two_contexts_numbers(cell: TwoContexts, seed: int) -> Numbers:
-    """The bound of Theorem 2 and the simpler one after it, at W = I, where the theorem's encoder meets its own bound."""
+    """The bound of Theorem 2 and the simpler one after it, at W = I, where the encoder meets the theorem's own bound."""
     seven = torch.tensor([0.5] + [0.5 / 7] * 7, dtype=torch.float64)
     other = torch.tensor([0.5, 0.5] + [0.0] * 6, dtype=torch.float64)
     if cell.doubt is not None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from rote.experiments.statement_plan import StatementPlan
 from rote.experiments.statement_trial import Results
-from rote.experiments.verdicts import Verdict
+from rote.experiments.verdict import Verdict, claims_summary
 from rote.papers.paper import Claim
+from rote.papers.statements import Statement
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class StatementFindings:
     """All that was measured for one statement."""
 
     plan: StatementPlan
-    points: tuple[StatementPoint, ...]
+    evaluated: tuple[StatementPoint, ...]
     missing: int
     """Cells and seeds that have not been run to their end."""
 
@@ -40,7 +41,7 @@ class StatementFindings:
     def series(self) -> dict[str, list[StatementPoint]]:
         """Points by series, in order of x."""
         grouped: dict[str, list[StatementPoint]] = {}
-        for point in self.points:
+        for point in self.evaluated:
             grouped.setdefault(point.series, []).append(point)
         return {name: sorted(points, key=lambda point: point.x) for name, points in grouped.items()}
 
@@ -50,6 +51,35 @@ class StatementFindings:
         from rote.experiments.statement_verdicts import decide_on_statement
 
         return [(claim, decide_on_statement(claim.rule, self)) for claim in self.plan.figure.claims]
+
+    @property
+    def published_verdicts(self) -> list[Verdict]:
+        return [verdict for _, verdict in self.verdicts]
+
+    @property
+    def figure(self) -> Statement:
+        return self.plan.figure
+
+    @property
+    def protocol(self) -> str:
+        return self.plan.protocol
+
+    @property
+    def quick(self) -> bool:
+        return self.plan.quick
+
+    @property
+    def repeats(self) -> int:
+        return self.plan.repeats
+
+    @property
+    def points(self) -> int:
+        """Cells and seeds that ended."""
+        return len(self.evaluated)
+
+    @property
+    def note(self) -> str:
+        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
@@ -63,19 +93,9 @@ class StatementFindings:
             "missing": self.missing,
             "x": figure.x,
             "points": [
-                {"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.points
+                {"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.evaluated
             ],
-            "claims": [
-                {
-                    "id": claim.id,
-                    "statement": claim.statement,
-                    "rule": claim.rule.in_words,
-                    "verdict": verdict.outcome,
-                    "why": verdict.why,
-                    "numbers": verdict.numbers,
-                }
-                for claim, verdict in self.verdicts
-            ],
+            "claims": claims_summary(self.verdicts),
         }
 
 

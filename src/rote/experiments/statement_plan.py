@@ -58,6 +58,8 @@ class StatementPlan:
     repeats: int
 
     adaptive = False
+    protocol = "fast"
+    """Nothing is trained, so that there is no other."""
 
     @classmethod
     def of(cls, figure: Statement, *, quick: bool = False, repeats: int | None = None) -> StatementPlan:
@@ -79,7 +81,7 @@ class StatementPlan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"experiment": self.run, "format": FORMAT}
+        return {"experiment": self.run, "protocol": self.protocol, "format": FORMAT}
 
     @property
     def about(self) -> dict[str, Any]:
@@ -88,6 +90,11 @@ class StatementPlan:
     @property
     def trainer(self) -> StatementTrainer:
         return StatementTrainer()
+
+    @property
+    def empty(self) -> bool:
+        """Whether `quick` keeps nothing."""
+        return not self.cells
 
     @property
     def cells(self) -> list[StatementCell]:

@@ -37,7 +37,7 @@ def rank_numbers(cell: QueryAttentionRank, seed: int) -> Numbers:
     query, key = random_route(contexts, queries, cell.heads, cell.head_dim, SCORES, generator)
     spec = QueryAttention(
         context=cell.context, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads, value_dim=1, outputs=1
-    )  # fmt: skip
+    )
     features = mixtures(spec, {"query": query, "key": key}, (contexts.expand(examples, -1, -1), queries)).flatten(1)
     sizes = torch.linalg.svdvals(features)
     targets = np.random.default_rng([seed, 1]).standard_normal(examples)
@@ -62,9 +62,14 @@ def built_numbers(cell: BuiltQueryAttention, seed: int) -> Numbers:
     promised = cell.heads * (min(cell.context, cell.head_dim) - 1) + 1
     task = random_vectors(promised, cell.context, cell.dim, shared=cell.shared, classes=CLASSES, seed=seed)
     built = build(
-        task, "mahdavi2024.theorem1", head_dim=cell.head_dim, heads=cell.heads, dtype="float64", seed=seed,
+        task,
+        "mahdavi2024.theorem1",
+        head_dim=cell.head_dim,
+        heads=cell.heads,
+        dtype="float64",
+        seed=seed,
         route=cell.route,
-    )  # fmt: skip
+    )
     return {
         "promised": promised,
         "recalled": built.certificate.recalled,

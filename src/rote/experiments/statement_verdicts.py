@@ -8,7 +8,7 @@ from statistics import median
 
 from rote.errors import InputError
 from rote.experiments.statement_findings import StatementFindings, StatementPoint
-from rote.experiments.verdicts import Outcome, Verdict
+from rote.experiments.verdict import Outcome, Verdict
 from rote.measure.laws import Points, fit_law
 from rote.papers.rules import Rule
 from rote.papers.statement_rules import AtMost, GrowsAs, StaysInProportion, side_in_words
@@ -24,7 +24,7 @@ def decide_on_statement(rule: Rule, measured: StatementFindings) -> Verdict:
 def _(rule: AtMost, measured: StatementFindings) -> Verdict:
     compared = [
         (point, small, large)
-        for point in measured.points
+        for point in measured.evaluated
         if (small := point.value(rule.smaller)) is not None and (large := point.value(rule.larger)) is not None
     ]
     if not compared:
@@ -66,7 +66,9 @@ def _(rule: GrowsAs, measured: StatementFindings) -> Verdict:
         exponents[name] = fit.values["b"], fit.hull("b")
     if not exponents:
         return Verdict("undecided", "no series has points enough for an exponent")
-    why = "; ".join(f"{name}: exponent {e:.2f} ({low:.2f} to {high:.2f})" for name, (e, (low, high)) in exponents.items())
+    why = "; ".join(
+        f"{name}: exponent {e:.2f} ({low:.2f} to {high:.2f})" for name, (e, (low, high)) in exponents.items()
+    )
     outcome: Outcome = "undecided"
     if any(high < rule.low or low > rule.high for _, (low, high) in exponents.values()):
         outcome = "does not"

@@ -58,6 +58,6 @@ class StaysInProportion(Rule):
     @property
     def in_words(self) -> str:
         return (
-            f"{side_in_words(self.value)} / {side_in_words(self.to)} at the smallest x is at most {self.factor:g} times "
-            "that at the largest, in every series; refuted when it is more in one"
+            f"{side_in_words(self.value)} / {side_in_words(self.to)} at the smallest x is at most {self.factor:g} "
+            "times that at the largest, in every series; refuted when it is more in one"
         )

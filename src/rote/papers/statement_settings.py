@@ -57,7 +57,7 @@ class AttentionLayer:
 
 @dataclass(frozen=True)
 class OneSumOfMany:
-    """Likely contexts with features e_1 ... e_K and one logit vector, and an unlikely one whose features are their sum."""
+    """Likely contexts with features e_1 ... e_K and one logit vector; an unlikely one has the sum of their features."""
 
     likely: int
     epsilon: float
@@ -65,7 +65,7 @@ class OneSumOfMany:
 
 @dataclass(frozen=True)
 class SharpenedTable:
-    """Theorem 3 on a look-up table with a Zipf prior: encoders on a circle at divergence eps, heads for T_eps contexts."""
+    """Theorem 3 on a look-up table with a Zipf prior: an encoder of divergence eps, and heads for T_eps contexts."""
 
     vocab: int
     contexts: int

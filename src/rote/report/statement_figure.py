@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rote.experiments.statement_findings import StatementFindings, StatementPoint
 from rote.papers.statements import Line
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, figure, save
+from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MEASURED = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"))
 STATED = (("black", "--"), (GREY, ":"), (ORANGE, "-."), (GREY, (0, (5, 1))))
@@ -20,12 +22,9 @@ SMALLEST_SHOWN = 1e-15
 """On a logarithmic axis less than this is left out: it is rounding."""
 
 
-def statement_figure(
-    findings: StatementFindings, folder: Path, formats: Sequence[str] = ("png", "svg")
-) -> list[Path]:
-    """Draw a figure in these formats; the file names are the statement's id."""
+def drawn_statement(findings: StatementFindings) -> Figure:
+    """The figure as a matplotlib object."""
     asked, series = findings.plan.figure, findings.series
-    folder.mkdir(parents=True, exist_ok=True)
     columns = min(COLUMNS, max(1, len(series)))
     rows = max(1, -(-len(series) // columns))
     styles = _styles(asked.lines)
@@ -40,13 +39,17 @@ def statement_figure(
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
                 handles.setdefault(label, handle)
         drawn.legend(
-            list(handles.values()), list(handles), fontsize=7.5, loc="outside lower left", ncols=min(3, len(handles) or 1)
-        )  # fmt: skip
+            list(handles.values()),
+            list(handles),
+            fontsize=7.5,
+            loc="outside lower left",
+            ncols=min(3, len(handles) or 1),
+        )
         note = "QUICK: fewer cells, " if findings.plan.quick else ""
         missing = f", {findings.missing} cells not run" if findings.missing else ""
         seeds = f"{findings.plan.repeats} seed{'s' if findings.plan.repeats > 1 else ''}"
         drawn.suptitle(f"{asked.passage}: {asked.title}\n{note}{seeds}{missing}", x=0.01, ha="left", fontsize=10)
-        return [save(drawn, folder / f"{asked.id}.{kind}") for kind in dict.fromkeys(formats)]
+        return drawn
 
 
 def _styles(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
@@ -64,13 +67,17 @@ def _styles(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
 
 
 def _draw(
-    axes: Any, findings: StatementFindings, name: str, points: Sequence[StatementPoint], styles: dict[str, dict[str, Any]]
+    axes: Any,
+    findings: StatementFindings,
+    name: str,
+    points: Sequence[StatementPoint],
+    styles: dict[str, dict[str, Any]],
 ) -> None:
     asked = findings.plan.figure
     for line in asked.lines:
-        means = _means(points, line.value, log_x=asked.log_x, log_y=asked.log_y)
-        if means:
-            axes.plot(list(means), list(means.values()), label=line.label, **styles[line.value])
+        values = means(points, line.value, log_x=asked.log_x, log_y=asked.log_y)
+        if values:
+            axes.plot(list(values), list(values.values()), label=line.label, **styles[line.value])
     if asked.log_x:
         axes.set_xscale("log")
     if asked.log_y:
@@ -98,7 +105,7 @@ def _log_y(axes: Any) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _means(points: Sequence[StatementPoint], value: str, *, log_x: bool, log_y: bool) -> dict[float, float]:
+def means(points: Sequence[StatementPoint], value: str, *, log_x: bool, log_y: bool) -> dict[float, float]:
     """By x, the mean over seeds: geometric on a logarithmic axis."""
     values: dict[float, list[float]] = {}
     for point in points:

@@ -52,9 +52,13 @@ PROPOSITION_3 = Statement(
     "facts recalled",
     tuple(
         StatementCell("tables", facts, Circle(table))
-        for facts, table in ((500, "countries:facts=500"), (987, "countries"), (2000, "wordnet:facts=2000"),
-                             (7884, "airports"))
-    ),  # fmt: skip
+        for facts, table in (
+            (500, "countries:facts=500"),
+            (987, "countries"),
+            (2000, "wordnet:facts=2000"),
+            (7884, "airports"),
+        )
+    ),
     (Line("recalled", "recalled"), Line("facts", "facts", bound=True)),
     (
         Claim("all-recalled", "At d = 2 every association is recalled", AtMost("facts", "recalled")),
@@ -82,7 +86,9 @@ THEOREM_2 = Statement(
     "dimension d",
     "divergence, nats",
     tuple(
-        StatementCell(f"{kind.in_words}" + (f", noise {kind.noise:g}" if kind.noise else ""), dim, LookUpRows(kind, dim))
+        StatementCell(
+            f"{kind.in_words}" + (f", noise {kind.noise:g}" if kind.noise else ""), dim, LookUpRows(kind, dim)
+        )
         for kind in KINDS
         for dim in DIMS
     ),
@@ -105,7 +111,9 @@ THEOREM_2 = Statement(
         Claim("own-gaps", "So does the one with the rows' own gaps for C", AtMost("by_equation_6", "bound_of_rows")),
         Claim("coherence", "Random rows have |W W^T - I| <= C", AtMost("coherence", "constant")),
         Claim(
-            "informative", "The bound with the printed C is below what predicting uniform gives", AtMost("bound", "uniform")
+            "informative",
+            "The bound with the printed C is below what predicting uniform gives",
+            AtMost("bound", "uniform"),
         ),
         Claim(
             "own-gaps-informative",
@@ -118,13 +126,13 @@ THEOREM_2 = Statement(
     seconds=25,
     quick_seconds=8,
     note="The printed C is below 1/2 from d = 885 on.",
-)  # fmt: skip
+)
 
 SIMPLER = Statement(
     "dana2025.theorem2-simpler-checked",
     "The simpler bound, where W = I and Theorem 2's encoder meets its own bound",
     "After Theorem 2",
-    "probability of the token that g names",
+    "doubt about the likeliest token",
     "divergence, nats",
     tuple(
         StatementCell("two contexts, N = 8", 0.5 if doubt is None else doubt, TwoContexts(doubt))
@@ -145,7 +153,7 @@ SIMPLER = Statement(
     repeats=1,
     log_x=True,
     log_y=False,
-    note="One context leaves 1/2 to seven tokens; the other 1/2 to one token, or nearly all to one that g does not name.",
+    note="One context leaves 1/2 to seven tokens; the other 1/2 to one, or is nearly sure of one that g does not name.",
 )
 
 ENCODER_STATEMENTS = (PROPOSITION_2, PROPOSITION_3, THEOREM_2, SIMPLER)

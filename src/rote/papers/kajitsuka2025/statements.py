@@ -38,10 +38,10 @@ THEOREM_4_1 = Statement(
     seconds=15,
     quick_seconds=3,
     log_x=True,
-)  # fmt: skip
+)
 
 LENGTH = Statement(
-    "kajitsuka2025.theorem4_1-length-checked",
+    "kajitsuka2025.any-length-checked",
     "Parameters of the memorizer against the length n, N = 512",
     "Theorem 4.1, abstract",
     "length n",
@@ -72,8 +72,10 @@ THEOREM_4_2 = Statement(
         Line("label_bits", "bits of the labels", bound=True),
     ),
     (
-        Claim("lower-bound", "No fewer than sqrt(N) parameters suffice", AtMost("parameters_by_counting", "parameters")),
-        Claim("counting", "No fewer bits than the labels have suffice", AtMost("label_bits", "bits")),
+        Claim(
+            "lower-bound", "It takes no fewer than sqrt(N) parameters", AtMost("parameters_by_counting", "parameters")
+        ),
+        Claim("counting", "It takes no fewer bits than the labels have", AtMost("label_bits", "bits")),
         Claim("optimal", "Bits of the memorizer grow no faster than N, logarithms aside", GrowsAs("bits", 0.5, 1.15)),
     ),
     quick=(64, 128, 256, 512),
@@ -81,7 +83,7 @@ THEOREM_4_2 = Statement(
     quick_seconds=3,
     run="kajitsuka2025.theorem4_1-checked",
     log_x=True,
-)  # fmt: skip
+)
 
 THEOREM_4_3 = Statement(
     "kajitsuka2025.theorem4_3-checked",
@@ -105,10 +107,10 @@ THEOREM_4_3 = Statement(
         Claim("parameters", "Parameters grow as sqrt(nN), logarithms aside", GrowsAs("parameters", *SQUARE_ROOT)),
         Claim(
             "lower-bound",
-            "No fewer than sqrt(nN / log nN) suffice",
+            "It takes no fewer than sqrt(nN / log nN)",
             AtMost("parameters_by_counting", "parameters"),
         ),
-        Claim("counting", "No fewer bits than the labels have suffice", AtMost("label_bits", "bits")),
+        Claim("counting", "It takes no fewer bits than the labels have", AtMost("label_bits", "bits")),
     ),
     quick=(128, 256, 512, 1024),
     seconds=8,
@@ -136,7 +138,7 @@ THEOREM_F_1 = Statement(
     (
         RECALLED,
         Claim("bits", "No word is longer than B bits", AtMost("longest_word", "limit")),
-        Claim("counting", "No fewer than the labels' bits over B suffice", AtMost("parameters_by_bits", "parameters")),
+        Claim("counting", "It takes no fewer than the labels' bits over B", AtMost("parameters_by_bits", "parameters")),
         Claim("linear", "At given B parameters grow at most as N", GrowsAs("parameters", 0.3, 1.05)),
     ),
     quick=(512, 1024, 2048),
@@ -144,7 +146,7 @@ THEOREM_F_1 = Statement(
     quick_seconds=5,
     repeats=1,
     log_x=True,
-)  # fmt: skip
+)
 
 LENGTHS = (6, 8)
 
@@ -170,7 +172,7 @@ THEOREM_D_1 = Statement(
     quick_seconds=2,
     log_x=True,
     note="Where n is no power of two attention needs a snap block that a sum does not.",
-)  # fmt: skip
+)
 
 REMARK_E_1 = Statement(
     "kajitsuka2025.remarkE_1-checked",

@@ -47,7 +47,11 @@ PROPOSITION_2 = Statement(
             QueryAttentionRank(heads, context, head_dim, dim, shared),
         )
         for context, head_dim, dim, shared in (
-            (8, 8, 16, True), (16, 32, 32, True), (32, 32, 64, True), (8, 2, 16, True), (16, 4, 32, True),
+            (8, 8, 16, True),
+            (16, 32, 32, True),
+            (32, 32, 64, True),
+            (8, 2, 16, True),
+            (16, 4, 32, True),
             (8, 8, 16, False),
         )
         for heads in HEADS
@@ -61,14 +65,16 @@ PROPOSITION_2 = Statement(
         Claim("at-most", "With one context the rank is at most H(n - 1) + 1", AtMost("rank_shared", "tight")),
         Claim("reached", "Random attention reaches it", AtMost("tight", "rank_shared")),
         Claim(
-            "fits", "So many random targets are fitted exactly by the readout", AtMost("error_at_largest", 1e-15, within=0)
+            "fits",
+            "So many random targets are fitted exactly by the readout",
+            AtMost("error_at_largest", 1e-15, within=0),
         ),
         Claim("one-more", "One more is not", AtMost(1e-12, "error_at_one_more", within=0)),
+        Claim("narrow-heads", "With k < n the rank is at most H(min(n, k) - 1) + 1", AtMost("rank_narrow", "promised")),
         Claim(
-            "narrow-heads", "With k < n the rank is at most H(min(n, k) - 1) + 1", AtMost("rank_narrow", "promised")
-        ),
-        Claim(
-            "fresh-contexts", "With fresh contexts it is at most H(n - 1) + 1 as well", AtMost("rank_fresh", "tight_if_shared")
+            "fresh-contexts",
+            "With fresh contexts it is at most H(n - 1) + 1 as well",
+            AtMost("rank_fresh", "tight_if_shared"),
         ),
         Claim("fresh-at-most", "With fresh contexts it is at most Hd", AtMost("rank_fresh", "largest_rank")),
         Claim("fresh-reached", "Random attention reaches Hd", AtMost("heads_times_dim", "rank_fresh")),
@@ -78,6 +84,6 @@ PROPOSITION_2 = Statement(
     quick_seconds=1,
     log_x=True,
     note="Normal vectors; mean squared error of targets of variance one.",
-)  # fmt: skip
+)
 
 STATEMENTS = (THEOREM_1, PROPOSITION_2)
