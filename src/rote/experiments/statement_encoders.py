@@ -101,7 +101,7 @@ def look_up_numbers(cell: LookUpRows, seed: int) -> Numbers:
 
 
 def two_contexts_numbers(cell: TwoContexts, seed: int) -> Numbers:
-    """The bound of Theorem 2 and the simpler one after it, at W = I, where the encoder meets the theorem's own bound."""
+    """The bound of Theorem 2 and the simpler one after it, at W = I, where the encoder meets the former."""
     seven = torch.tensor([0.5] + [0.5 / 7] * 7, dtype=torch.float64)
     other = torch.tensor([0.5, 0.5] + [0.0] * 6, dtype=torch.float64)
     if cell.doubt is not None:

@@ -30,11 +30,15 @@ def memorizer_numbers(cell: Memorizer, seed: int) -> Numbers:
     facts = Facts(sequences, labels, cell.context)
     made = assemble(facts, "lean", cell.bits, cell.mixing, cell.table, seed=seed)
     counted = account(made, labels)
+    plain = None
+    if cell.table or cell.mixing == "sum":
+        plain = account(assemble(facts, "lean", cell.bits, codes=made.codes, seed=seed), labels).nonzeros
     parameters = counted.nonzeros + (len(made.codes.tokens) if cell.table else 0)
     return {
         "sequences": cell.sequences,
         "recalled": int((made.labels(sequences) == labels).sum()),
         "parameters": parameters,
+        "parameters_of_theorem_4_1": plain,
         "second_network": counted.nonzeros_after,
         "tokens": tokens,
         "width": counted.width,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEASURED = ((BLUE, "o"), (VERMILION, "s"), (GREEN, "^"), (PURPLE, "D"))
-STATED = (("black", "--"), (GREY, ":"), (ORANGE, "-."), (GREY, (0, (5, 1))))
+STATED = (("black", "--"), (ORANGE, ":"), (GREY, "-."), (GREY, (0, (5, 1))))
 COLUMNS = 3
 FEW_DECADES = 200
 """Ratio of the ends of an axis up to which powers of ten alone are too few ticks."""
@@ -25,7 +25,8 @@ SMALLEST_SHOWN = 1e-15
 def drawn_statement(findings: StatementFindings) -> Figure:
     """The figure as a matplotlib object."""
     asked, series = findings.plan.figure, findings.series
-    columns = min(COLUMNS, max(1, len(series)))
+    # Four panels are two rows of two.
+    columns = 2 if len(series) == 4 else min(COLUMNS, max(1, len(series)))
     rows = max(1, -(-len(series) // columns))
     styles = _styles(asked.lines)
     with figure(max(4.6, 3.1 * columns), 0.9 + 2.5 * rows) as drawn:
@@ -47,7 +48,7 @@ def drawn_statement(findings: StatementFindings) -> Figure:
         )
         note = "QUICK: fewer cells, " if findings.plan.quick else ""
         missing = f", {findings.missing} cells not run" if findings.missing else ""
-        seeds = f"{findings.plan.repeats} seed{'s' if findings.plan.repeats > 1 else ''}"
+        seeds = f"means over {findings.plan.repeats} seeds" if findings.plan.repeats > 1 else "one seed"
         drawn.suptitle(f"{asked.passage}: {asked.title}\n{note}{seeds}{missing}", x=0.01, ha="left", fontsize=10)
         return drawn
 
@@ -59,7 +60,7 @@ def _styles(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
     for line in lines:
         if line.bound:
             colour, dashes = next(stated)
-            styles[line.value] = {"color": colour, "ls": dashes, "lw": 1.3, "zorder": 4}
+            styles[line.value] = {"color": colour, "ls": dashes, "lw": 1.4, "zorder": 4}
         else:
             colour, mark = next(measured)
             styles[line.value] = {"color": colour, "marker": mark, "ms": 3.8, "lw": 1.1, "zorder": 3}
@@ -73,17 +74,17 @@ def _draw(
     points: Sequence[StatementPoint],
     styles: dict[str, dict[str, Any]],
 ) -> None:
-    asked = findings.plan.figure
+    asked, shown = findings.plan.figure, set[float]()
     for line in asked.lines:
         values = means(points, line.value, log_x=asked.log_x, log_y=asked.log_y)
         if values:
             axes.plot(list(values), list(values.values()), label=line.label, **styles[line.value])
+            shown.update(values)
     if asked.log_x:
         axes.set_xscale("log")
     if asked.log_y:
         _log_y(axes)
-    shown = sorted({point.x for point in points if point.x > 0 or not asked.log_x})
-    kept = _apart(shown, asked.log_x)
+    kept = _apart(sorted(shown), asked.log_x)
     axes.set_xticks(kept, [f"{tick:,g}" if tick < 1000 else f"{tick:,.0f}" for tick in kept])
     axes.xaxis.minorticks_off()
     axes.set_title(name, fontsize=8.5)
