@@ -32,15 +32,15 @@ def judged(rule, values):
 def test_a_bound_holds_where_every_cell_keeps_it_and_names_the_closest():
     verdict = judged(AtMost("gap", "bound"), {1: [{"gap": 1.0, "bound": 4.0}], 2: [{"gap": 3.0, "bound": 4.0}]})
     assert verdict.outcome == "holds"
-    assert "all 2 cells" in verdict.why
-    assert "dimension d = 2: gap 3 against bound 4" in verdict.why
+    assert "all 2 trials" in verdict.why
+    assert "dimension d = 2: gap = 3 against bound = 4" in verdict.why
     assert verdict.numbers["median_share"] == pytest.approx(0.5)
 
 
 def test_one_cell_above_refutes_and_is_named():
     verdict = judged(AtMost("gap", "bound"), {1: [{"gap": 1.0, "bound": 4.0}], 7: [{"gap": 5.0, "bound": 4.0}]})
     assert verdict.outcome == "does not"
-    assert "in 1 of 2 cells it fails, most at one series, dimension d = 7: gap 5 against bound 4" in verdict.why
+    assert "fails in 1 of 2 trials, most at one series, dimension d = 7: gap = 5 against bound = 4" in verdict.why
 
 
 def test_cells_without_both_numbers_say_nothing():
@@ -48,7 +48,7 @@ def test_cells_without_both_numbers_say_nothing():
         judged(AtMost("gap", "bound"), {1: [{"gap": 9.0, "bound": None}], 2: [{"bound": 1.0}]}).outcome == "undecided"
     )
     mixed = {1: [{"gap": 9.0, "bound": None}], 2: [{"gap": 1.0, "bound": 1.0}]}
-    assert judged(AtMost("gap", "bound"), mixed).why == "in all 1 cells, with equality"
+    assert judged(AtMost("gap", "bound"), mixed).why == "in all 1 trials, with equality"
 
 
 def test_rounding_is_forgiven_and_no_more():

@@ -38,6 +38,8 @@ from rote.theory.sizes import theorem1_spec
 RANK_SCORES = 3.0
 """Standard deviation of scores where a rank is counted: moderate ones leave the clearest fall of singular values."""
 RANK_CUT = 1e-12
+LARGEST_CONSTANT = 1e10
+"""Beyond this the features of the likeliest contexts are singular but for rounding, and C is infinite."""
 MORE = 10
 """Contexts beyond those promised on which a rank is counted, where there are so many."""
 
@@ -60,6 +62,7 @@ def layer_numbers(cell: AttentionLayer, seed: int) -> Numbers:
     if cell.joint:
         best = problem.divergence(*joint_output(problem, convex, STEPS))
     proof, bound = problem.divergence(paper_output(problem)), paper_bound(problem)
+    finite = bound.constant < LARGEST_CONSTANT
     largest = float((encoder.logits.max(1).values - encoder.logits.min(1).values).max())
     return {
         "epsilon": bound.epsilon,
@@ -71,10 +74,11 @@ def layer_numbers(cell: AttentionLayer, seed: int) -> Numbers:
         "uniform_gap": _uniform(truth, prior) - floor,
         "proof_gap": proof - floor,
         "convex_gap": problem.divergence(convex) - floor,
-        "bound": bound.by_norm,
-        "bound_as_printed": bound.by_norm / math.sqrt(2),
-        "bound_by_ranges": bound.by_ranges,
-        "bound_by_ranges_as_printed": bound.epsilon * bound.constant * largest,
+        "constant": bound.constant if finite else None,
+        "bound": bound.by_norm if finite else None,
+        "bound_as_printed": bound.by_norm / math.sqrt(2) if finite else None,
+        "bound_by_ranges": bound.by_ranges if finite else None,
+        "bound_by_ranges_as_printed": bound.epsilon * bound.constant * largest if finite else None,
     }
 
 

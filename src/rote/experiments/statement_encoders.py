@@ -48,7 +48,7 @@ def best_encoder_numbers(cell: BestEncoder, seed: int) -> Numbers:
         "divergence": reached,
         "divergence_at_enough": reached if exact else None,
         "divergence_below": None if exact else reached,
-        "left_out_below": None if exact else float(singular[cell.dim]),
+        "singular_value_left_out": None if exact else float(singular[cell.dim]),
         "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
     }
 

@@ -38,7 +38,7 @@ def memorizer_numbers(cell: Memorizer, seed: int) -> Numbers:
         "sequences": cell.sequences,
         "recalled": int((made.labels(sequences) == labels).sum()),
         "parameters": parameters,
-        "parameters_of_theorem_4_1": plain,
+        "parameters_of_Theorem_4.1": plain,
         "second_network": counted.nonzeros_after,
         "tokens": tokens,
         "width": counted.width,

@@ -28,7 +28,7 @@ def _(rule: AtMost, measured: StatementFindings) -> Verdict:
         if (small := point.value(rule.smaller)) is not None and (large := point.value(rule.larger)) is not None
     ]
     if not compared:
-        return Verdict("undecided", "no cell has both numbers")
+        return Verdict("undecided", "no trial has both numbers")
     above = [
         (point, small, large)
         for point, small, large in compared
@@ -37,17 +37,17 @@ def _(rule: AtMost, measured: StatementFindings) -> Verdict:
     closest, small, large = max(above or compared, key=lambda row: row[1] / row[2] if row[2] > 0 else math.inf)
     words = f"{_named(rule.smaller, small)} against {_named(rule.larger, large)}"
     where = f"{_place(measured, closest)}: {words}"
-    numbers = {"cells": len(compared), "above": len(above), "smaller": small, "larger": large}
+    numbers = {"trials": len(compared), "above": len(above), "smaller": small, "larger": large}
     if above:
-        return Verdict("does not", f"in {len(above)} of {len(compared)} cells it fails, most at {where}", numbers)
+        return Verdict("does not", f"fails in {len(above)} of {len(compared)} trials, most at {where}", numbers)
     if all(small == large for _, small, large in compared):
-        return Verdict("holds", f"in all {len(compared)} cells, with equality", numbers)
+        return Verdict("holds", f"in all {len(compared)} trials, with equality", numbers)
     shares = [small / large for _, small, large in compared if small > 0 and large > 0]
     typical = ""
     if shares and isinstance(rule.smaller, str) and isinstance(rule.larger, str):
         numbers["median_share"] = median(shares)
         typical = f"; {_short(median(shares))} of it in the median"
-    return Verdict("holds", f"in all {len(compared)} cells; closest at {where}{typical}", numbers)
+    return Verdict("holds", f"in all {len(compared)} trials; closest at {where}{typical}", numbers)
 
 
 @decide_on_statement.register
@@ -101,7 +101,7 @@ def _(rule: StaysInProportion, measured: StatementFindings) -> Verdict:
 
 
 def _named(side: str | float, value: float) -> str:
-    return f"{side_in_words(side)} {_short(value)}" if isinstance(side, str) else _short(value)
+    return f"{side_in_words(side)} = {_short(value)}" if isinstance(side, str) else _short(value)
 
 
 def _place(measured: StatementFindings, point: StatementPoint) -> str:

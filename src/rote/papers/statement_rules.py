@@ -16,7 +16,7 @@ def side_in_words(side: Side) -> str:
 
 @dataclass(frozen=True)
 class AtMost(Rule):
-    """One number is at most another in every cell that has both."""
+    """One number is at most another in every trial (a cell and a seed) that has both."""
 
     smaller: Side
     larger: Side
@@ -26,7 +26,7 @@ class AtMost(Rule):
     @property
     def in_words(self) -> str:
         return (
-            f"{side_in_words(self.smaller)} <= {side_in_words(self.larger)} in every cell that has both, "
+            f"{side_in_words(self.smaller)} <= {side_in_words(self.larger)} in every trial that has both, "
             f"rounding ({self.within:g}) aside"
         )
 

@@ -67,7 +67,9 @@ COROLLARY_1 = Statement(
             "recalled", "At d = 2 and k <= 2 all of Hk + 2 associations are recalled", AtMost("promised", "recalled")
         ),
         Claim("parameters", "In 2(S + 2N + 4(T - 2)) parameters", AtMost("parameters", "parameters_stated")),
-        Claim("wider-heads", "As printed, k may exceed d = 2", AtMost("promised", "rank")),
+        Claim(
+            "wider-heads", "With k > d = 2, as printed, there is rank for Hk + 2 as well", AtMost("promised", "rank")
+        ),
     ),
     quick=(10, 100),
     seconds=1,

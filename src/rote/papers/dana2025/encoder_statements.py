@@ -30,7 +30,7 @@ PROPOSITION_2 = Statement(
         Claim(
             "rank-below",
             "Below d = N - 1 some distribution stays out of reach: rank d leaves out a direction of log pi",
-            AtMost(1e-6, "left_out_below", within=0),
+            AtMost(1e-6, "singular_value_left_out", within=0),
         ),
         Claim(
             "away-below",

@@ -148,8 +148,8 @@ THEOREM_F_1 = Statement(
     log_x=True,
 )
 
-NO_MORE = Claim("no-more", "It takes no more than Theorem 4.1's", AtMost("parameters", "parameters_of_theorem_4_1"))
-PLAIN = Line("parameters_of_theorem_4_1", "Theorem 4.1 on the same sequences", bound=True)
+NO_MORE = Claim("no-more", "It takes no more than Theorem 4.1's", AtMost("parameters", "parameters_of_Theorem_4.1"))
+PLAIN = Line("parameters_of_Theorem_4.1", "Theorem 4.1 on the same sequences", bound=True)
 
 THEOREM_D_1 = Statement(
     "kajitsuka2025.theoremD_1-checked",
