@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rote.experiments.statement_findings import statement_findings
@@ -72,3 +74,13 @@ def test_a_quick_run_finds_the_shipped_verdicts(id):
     assert findings.missing == 0
     found = {claim.id: verdict.outcome for claim, verdict in findings.verdicts}
     assert found == {claim.id: verdicts_on(id, claim.id)[0].verdict for claim in statement.claims}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
+def test_the_page_says_what_ships(statement):
+    page = (Path(__file__).parents[2] / "docs" / "statements.md").read_text(encoding="utf-8").replace("\\|", "|")
+    assert f"`{statement.id}`" in page
+    for claim in statement.claims:
+        row = verdicts_on(statement.id, claim.id)[0]
+        verdict = "**does not**" if row.verdict == "does not" else row.verdict
+        assert f"| {claim.statement} | {verdict} | {row.numbers} |" in page

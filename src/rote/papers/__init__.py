@@ -35,10 +35,12 @@ def figures_named(name: str) -> list[AnyFigure]:
     """The figures that a paper's id (`dana2025`), all its statements' (`dana2025.statements`) or a figure's
     (`dana2025.fig1a`) names."""
     figures = FIGURES.get(name.partition(".")[0], ())
-    if "." in name and names_several(name):
-        named = [figure for figure in figures if isinstance(figure, Statement)]
-    else:
-        named = [figure for figure in figures if "." not in name or figure.id == name]
+    statements = "." in name and names_several(name)
+    named = [
+        figure
+        for figure in figures
+        if "." not in name or figure.id == name or (statements and isinstance(figure, Statement))
+    ]
     if not named:
         known = [
             *FIGURES,
