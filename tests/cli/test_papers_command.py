@@ -64,9 +64,7 @@ def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
 
 
 def test_papers_need_no_torch():
-    told = subprocess.run(
-        [sys.executable, "-c", "import sys; from rote.cli import main; main(['papers']); assert 'torch' not in sys.modules"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    code = "import sys; from rote.cli import main; main(['papers']); assert 'torch' not in sys.modules"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     assert "not judged" in told.stdout

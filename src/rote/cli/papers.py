@@ -116,10 +116,10 @@ def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
 def _show_verdicts(figures: list[dict[str, Any]]) -> None:
     """Every claim with what became of it, in the words of one line."""
     print_table(
-        "claims, as they were judged last (rote papers FIGURE for rules, numbers and commands)",
-        ["figure", "claim", "verdict"],
+        "claims, as they were judged last (rote papers FIGURE for rules and numbers)",
+        ["figure", "verdict", "claim"],
         [
-            [figure["figure"].partition(".")[2], claim["statement"], _verdicts_in_words(claim)]
+            [figure["figure"].partition(".")[2], _verdicts_in_words(claim), claim["statement"]]
             for figure in figures
             for claim in figure["claims"]
         ],
@@ -154,14 +154,18 @@ def _show_figure(figure: dict[str, Any]) -> None:
             ),
             **({"run": f"shares the trials of {figure['run']}"} if figure["run"] != figure["figure"] else {}),
             **({"note": figure["note"]} if figure["note"] else {}),
-            **{f"claim {claim['id']}": _claim_in_words(claim) for claim in figure["claims"]},
+            **{name: text for claim in figure["claims"] for name, text in _claim_in_words(claim).items()},
         },
     )
 
 
-def _claim_in_words(claim: dict[str, Any]) -> str:
-    judged = [f"{row['verdict'].upper()}: {row['numbers']} ({row['command']})" for row in claim["verdicts"]]
-    return "\n".join([f"{claim['statement']}: {claim['rule']}", *judged])
+def _claim_in_words(claim: dict[str, Any]) -> dict[str, str]:
+    """The claim with its rule, and a line for each protocol that it was judged under."""
+    lines = {f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}"}
+    for row in claim["verdicts"]:
+        protocol = "" if row["protocol"] == "fast" else f", {row['protocol']}"
+        lines[f"verdict {claim['id']}{protocol}"] = f"{row['verdict'].upper()}: {row['numbers']} ({row['command']})"
+    return lines
 
 
 def _time(seconds: float) -> str:
