@@ -16,7 +16,13 @@ from rote.papers.verdicts import shipped_verdicts, verdicts_on
 
 CLAIMS = {(figure.id, claim.id) for figures in FIGURES.values() for figure in figures for claim in figure.claims}
 STATEMENTS = [figure for figures in FIGURES.values() for figure in figures if isinstance(figure, Statement)]
-SLOW = ("dana2025.theorem1-checked", "dana2025.theorem3-checked", "dana2025.proposition1-checked")
+SLOW = (
+    "dana2025.theorem1-checked",
+    "dana2025.theorem3-checked",
+    "dana2025.proposition1-checked",
+    "dana2025.proposition2-checked",
+    "kajitsuka2025.theoremF_1-checked",
+)
 
 
 def needs_a_package(statement: Statement) -> bool:
