@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from rote.constructions import CONSTRUCTIONS
@@ -40,3 +43,28 @@ def test_an_unknown_name_is_one_message(rote, name):
     assert outcome.code == 2
     assert name in outcome.err
     assert "known:" in outcome.err
+
+
+def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = rote("papers", "dana2025")
+    lines = shown.out.splitlines()
+    table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims, as they were judged last")) :]
+    assert max(len(line) for line in table[: table.index("")]) <= 80
+    assert any("theorem2-checked" in line for line in table)
+    figure = rote("papers", "dana2025.theorem2-checked", "--json").json
+    judged = {claim["id"]: claim["verdicts"][0] for claim in figure["claims"]}
+    assert judged["as-printed"]["verdict"] == "does not"
+    assert judged["corrected"]["verdict"] == "holds"
+    assert judged["corrected"]["command"] == "rote reproduce dana2025.theorem2-checked"
+    assert not figure["trains"]
+    told = rote("papers", "dana2025.fig4").out
+    assert "UNDECIDED: 2.13 (1.58 to 2.68)" in told
+    assert "HOLDS: 1.54 (1.12 to 1.96)" in told
+
+
+def test_papers_need_no_torch():
+    code = "import sys; from rote.cli import main; main(['papers']); assert 'torch' not in sys.modules"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "not judged" in told.stdout

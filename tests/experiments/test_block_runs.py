@@ -25,6 +25,7 @@ from rote.papers.block_figures import (
     TextSequences,
 )
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore
+from rote.papers.kajitsuka2025 import KAJITSUKA2025
 from rote.papers.kajitsuka2025.choices import LEARNING_RATES, WARM_UPS
 from rote.papers.paper import Claim
 from rote.report.reproduction import reported
@@ -195,7 +196,7 @@ def test_a_fixed_embedding_is_no_parameter_and_the_same_for_all_trials(texts):
     assert problem.table.equal(again.table)
 
 
-@pytest.mark.parametrize("figure", FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", KAJITSUKA2025, ids=lambda figure: figure.id)
 def test_every_figure_can_be_planned_and_costs_less_when_quick(figure):
     for protocol in ("fast", "paper"):
         trials, seconds = block_cost(BlockPlan.of(figure, protocol=protocol))
@@ -207,7 +208,7 @@ def test_every_figure_can_be_planned_and_costs_less_when_quick(figure):
 
 
 def test_the_whole_paper_is_estimated_below_forty_minutes_of_one_core():
-    assert sum(block_cost(BlockPlan.of(figure))[1] for figure in FIGURES["kajitsuka2025"]) < 40 * 60
+    assert sum(block_cost(BlockPlan.of(figure))[1] for figure in KAJITSUKA2025) < 40 * 60
 
 
 def test_figures_are_found_by_their_names():

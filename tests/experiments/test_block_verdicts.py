@@ -5,8 +5,9 @@ import pytest
 from rote.experiments.block_findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
 from rote.experiments.block_plan import BlockPlan
 from rote.experiments.block_verdicts import decide_on_blocks, exponent_of
-from rote.papers import FIGURES, figures_named
+from rote.papers import figures_named
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
+from rote.papers.kajitsuka2025 import KAJITSUKA2025
 from rote.papers.kajitsuka2025.smallest import PUBLISHED
 from rote.papers.rules import Rule
 
@@ -83,7 +84,7 @@ def test_deeper_networks():
     assert judged({10: 0.9}) == "undecided"
 
 
-@pytest.mark.parametrize("figure", FIGURES["kajitsuka2025"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", KAJITSUKA2025, ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
     empty = BlockFindings(BlockPlan.of(figure), (), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}

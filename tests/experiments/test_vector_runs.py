@@ -20,6 +20,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
 from rote.papers import FIGURES
+from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.paper import Claim
 from rote.papers.vector_figures import CapacityFigure, Quick, SaturationFigure, VectorSetting
 from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
@@ -149,7 +150,7 @@ def test_a_trained_wide_model_recalls_as_much_when_narrowed():
     assert trained.accuracy == 1 == recall(narrowed(trained.model, task), task).recall
 
 
-@pytest.mark.parametrize("figure", FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", MAHDAVI2024, ids=lambda figure: figure.id)
 def test_every_figure_can_be_planned_under_every_protocol(figure):
     for protocol in ("fast", "paper"):
         for quick in (True, False):
@@ -160,7 +161,7 @@ def test_every_figure_can_be_planned_under_every_protocol(figure):
 
 
 def test_the_whole_laptop_preset_is_estimated_below_forty_minutes_on_two_cores():
-    costs = [vector_cost(VectorPlan.of(figure, quick=True))[1] for figure in FIGURES["mahdavi2024"]]
+    costs = [vector_cost(VectorPlan.of(figure, quick=True))[1] for figure in MAHDAVI2024]
     assert sum(costs) < 2 * 40 * 60
 
 

@@ -5,7 +5,8 @@ import pytest
 from rote.experiments.vector_findings import VectorFindings, VectorPoint, VectorSeries
 from rote.experiments.vector_plan import VectorPlan
 from rote.experiments.vector_verdicts import decide_on_vectors
-from rote.papers import FIGURES, figures_named
+from rote.papers import figures_named
+from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.rules import Rule
 from rote.papers.vector_figures import VectorSetting
 from rote.papers.vector_rules import (
@@ -72,7 +73,7 @@ def test_heads_that_ignore_each_other_do_not_specialise():
     assert outcome(HeadsSplitExamples(), {1: [1]}) == "undecided"
 
 
-@pytest.mark.parametrize("figure", FIGURES["mahdavi2024"], ids=lambda figure: figure.id)
+@pytest.mark.parametrize("figure", MAHDAVI2024, ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
     empty = VectorFindings(VectorPlan.of(figure), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}

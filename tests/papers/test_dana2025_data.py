@@ -6,11 +6,11 @@ from rote.errors import InputError
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan, cell_protocol
 from rote.experiments.ledger import TrialKey
-from rote.papers import FIGURES, figures_named
-from rote.papers.dana2025 import released
+from rote.papers import figures_named
+from rote.papers.dana2025 import DANA2025, released
 from rote.training.protocol import paper
 
-BY_NAME = {figure.id.partition(".")[2]: figure for figure in FIGURES["dana2025"]}
+BY_NAME = {figure.id.partition(".")[2]: figure for figure in DANA2025}
 
 
 def keys(plan: FigurePlan) -> set[TrialKey]:

@@ -6,16 +6,19 @@ from typing import Any
 
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
+NOT_JUDGED = "not judged"
+OUTCOMES = ("holds", "does not", "undecided", NOT_JUDGED)
+
 
 def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
-    """Every paper: its results, constructions, figures and claims, with what it costs to reproduce them.
+    """Every paper: its results, constructions, figures, statements and claims, with costs and verdicts.
 
     Example: `rote papers dana2025`
 
     Parameters
     ----------
     name
-        A paper (`dana2025`) or a figure (`dana2025.fig1a`) to tell more about.
+        A paper (`dana2025`), a figure (`dana2025.fig1a`) or a checked statement to tell more about.
     """
     from rote.experiments.paper_overview import figure_overview, paper
     from rote.papers import figure_named
@@ -46,7 +49,24 @@ def _show_all(every: list[dict[str, Any]]) -> None:
             for paper in every
         ],
     )
-    _show_costs([figure for paper in every for figure in paper["figures"]])
+    figures = [figure for paper in every for figure in paper["figures"]]
+    _show_costs(figures)
+    _show_tally(every)
+
+
+def _show_tally(every: list[dict[str, Any]]) -> None:
+    """How many claims hold, paper by paper."""
+    rows = []
+    for paper in every:
+        outcomes = [outcome for figure in paper["figures"] for outcome in _outcomes(figure)]
+        if outcomes:
+            rows.append([paper["paper"], *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
+    print_table("claims, as they were judged last (rote papers ID lists them)", ["paper", *OUTCOMES], rows)
+
+
+def _outcomes(figure: dict[str, Any]) -> list[str]:
+    """The verdict on each claim; under the default protocol where several were judged."""
+    return [claim["verdicts"][0]["verdict"] if claim["verdicts"] else NOT_JUDGED for claim in figure["claims"]]
 
 
 def _show_paper(paper: dict[str, Any]) -> None:
@@ -65,6 +85,7 @@ def _show_paper(paper: dict[str, Any]) -> None:
         )
     if paper["figures"]:
         _show_costs(paper["figures"])
+        _show_verdicts(paper["figures"])
     for figure in paper["figures"]:
         _show_figure(figure)
 
@@ -74,19 +95,55 @@ def _show_costs(figures: list[dict[str, Any]]) -> None:
         "figures (rote reproduce ID; processor time of --quick, fast, --protocol paper)",
         ["figure", "quick", "fast", "paper", "what it shows"],
         [
-            [
-                figure["figure"],
-                *(_time(figure["estimated_costs"][run]["processor_seconds"]) for run in ("quick", "fast", "paper")),
-                figure["title"],
-            ]
+            [figure["figure"], *_times(figure, ("quick", "fast", "paper")), figure["title"]]
             for figure in figures
+            if figure["trains"]
+        ],
+    )
+    statements = [figure for figure in figures if not figure["trains"]]
+    if statements:
+        print_table(
+            "statements, nothing trained (rote reproduce ID; processor time: --quick, whole)",
+            ["statement", "quick", "whole", "what it shows"],
+            [[figure["figure"], *_times(figure, ("quick", "fast")), figure["title"]] for figure in statements],
+        )
+
+
+def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
+    return [_time(figure["estimated_costs"][run]["processor_seconds"]) for run in runs]
+
+
+def _show_verdicts(figures: list[dict[str, Any]]) -> None:
+    """Every claim with what became of it, in the words of one line."""
+    print_table(
+        "claims, as they were judged last (rote papers FIGURE for rules and numbers)",
+        ["figure", "verdict", "claim"],
+        [
+            [figure["figure"].partition(".")[2], _verdicts_in_words(claim), claim["statement"]]
+            for figure in figures
+            for claim in figure["claims"]
         ],
     )
 
 
+def _verdicts_in_words(claim: dict[str, Any]) -> str:
+    """The default protocol's verdict; that of others where it differs."""
+    verdicts = claim["verdicts"]
+    if not verdicts:
+        return NOT_JUDGED
+    first = verdicts[0]["verdict"]
+    return "; ".join(
+        [first, *(f"{row['protocol']}: {row['verdict']}" for row in verdicts[1:] if row["verdict"] != first)]
+    )
+
+
 def _show_figure(figure: dict[str, Any]) -> None:
-    costs = figure["estimated_costs"]
-    grid = f"{figure['cells']} cells, {figure['repeats']} repeats, {figure['published_values']} released values"
+    costs = figure["estimated_costs"] if figure["trains"] else {
+        "quick": figure["estimated_costs"]["quick"], "whole": figure["estimated_costs"]["fast"],
+    }  # fmt: skip
+    grid = f"{figure['cells']} cells, {figure['repeats']} repeats"
+    if figure["trains"]:
+        grid += f", {figure['published_values']} released values"
     print_pairs(
         f"{figure['figure']}: {figure['title']}",
         {
@@ -97,9 +154,18 @@ def _show_figure(figure: dict[str, Any]) -> None:
             ),
             **({"run": f"shares the trials of {figure['run']}"} if figure["run"] != figure["figure"] else {}),
             **({"note": figure["note"]} if figure["note"] else {}),
-            **{f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}" for claim in figure["claims"]},
+            **{name: text for claim in figure["claims"] for name, text in _claim_in_words(claim).items()},
         },
     )
+
+
+def _claim_in_words(claim: dict[str, Any]) -> dict[str, str]:
+    """The claim with its rule, and a line for each protocol that it was judged under."""
+    lines = {f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}"}
+    for row in claim["verdicts"]:
+        protocol = "" if row["protocol"] == "fast" else f", {row['protocol']}"
+        lines[f"verdict {claim['id']}{protocol}"] = f"{row['verdict'].upper()}: {row['numbers']} ({row['command']})"
+    return lines
 
 
 def _time(seconds: float) -> str:

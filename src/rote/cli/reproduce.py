@@ -32,16 +32,17 @@ def reproduce(
     figures: Figures = ("png", "svg"),
     as_json: AsJson = False,
 ) -> int:
-    """Train a published figure's models, compare with what was published, and judge each of its claims.
+    """Train a published figure's models, or build what a statement is about, and judge each claim.
 
     Every trial is kept when it ends: start the same command again after an interruption and it goes on.
 
-    Examples: `rote reproduce dana2025.fig1a`, `rote reproduce mahdavi2024 --laptop`
+    Examples: `rote reproduce dana2025.fig1a`, `rote reproduce dana2025.theorem2-checked`
 
     Parameters
     ----------
     name
-        A figure (`dana2025.fig1a`) or a paper (`dana2025`, all its figures); see `rote papers`.
+        A figure (`dana2025.fig1a`), a checked statement (`dana2025.theorem2-checked`), all of a paper's
+        (`dana2025.statements`), or a paper (`dana2025`); see `rote papers`.
     output
         Folder of the run; runs/FIGURE-PROTOCOL when absent. With a paper, a folder that holds its runs.
     quick
@@ -73,6 +74,7 @@ def reproduce(
     from rote.experiments.figure_plan import FigurePlan
     from rote.experiments.planned import RunChoices, planned_runs
     from rote.experiments.table_reproduce import reproduce_part
+    from rote.papers import names_several
     from rote.report.reproduction import reproduce_figure
     from rote.report.run_report import write_run_report
 
@@ -82,7 +84,7 @@ def reproduce(
         try:
             if part is not None:
                 if not isinstance(plan, FigurePlan):
-                    raise InputError(f"`part={part}`: is for figures on tables; {name} has searches, which take `on`")
+                    raise InputError(f"`part={part}`: is for figures on tables; others take `on`")
                 ended = reproduce_part(
                     plan, part, folder, workers=workers, engine=engine, on=on, progress=bars()
                 )  # fmt: skip
@@ -101,7 +103,7 @@ def reproduce(
     report = write_run_report(name, [figure.reproduction.folder for figure in reproduced], output)
     if as_json:
         documents = [{**figure.summary(), "report": str(report)} for figure in reproduced]
-        print_json(documents[0] if "." in name else documents)
+        print_json(documents if names_several(name) else documents[0])
     else:
         print(f"Report: {report} (open it in a browser; it needs no network)")
     return 1 if strict and any(figure.reproduction.refuted for figure in reproduced) else 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from rote.cli.output import print_pairs
 from rote.cli.reproduced_blocks import show_blocks
+from rote.cli.reproduced_statements import show_statement
 from rote.cli.reproduced_tables import show_tables
 from rote.cli.reproduced_vectors import show_vectors
 from rote.cli.trials import failures
 from rote.experiments.block_findings import BlockFindings
 from rote.experiments.findings import FigureFindings
 from rote.experiments.reproduction import AnyFindings
+from rote.experiments.statement_findings import StatementFindings
 from rote.experiments.verdict import Verdict
 from rote.papers.paper import Claim
 from rote.report.reproduction import ReproducedFigure
@@ -20,14 +22,17 @@ QUICK = " (QUICK: fewer cells and repeats)"
 def show(figure: ReproducedFigure) -> None:
     run, findings = figure.reproduction, figure.reproduction.findings
     mark = QUICK if findings.quick else ""
+    protocol = "" if isinstance(findings, StatementFindings) else f", protocol {findings.protocol}"
     other = ""
     if isinstance(findings, FigureFindings) and findings.other_positions:
         other = f", positions {findings.positions}"
-    title = f"{findings.figure.id}: {findings.figure.title}, protocol {findings.protocol}{other}{mark}"
+    title = f"{findings.figure.id}: {findings.figure.title}{protocol}{other}{mark}"
     if isinstance(findings, FigureFindings):
         show_tables(title, findings)
     elif isinstance(findings, BlockFindings):
         show_blocks(title, findings)
+    elif isinstance(findings, StatementFindings):
+        show_statement(title, findings)
     else:
         show_vectors(title, findings)
     _show_claims(findings)
@@ -37,7 +42,7 @@ def show(figure: ReproducedFigure) -> None:
         f"{findings.figure.id}{mark}",
         {
             **texts,
-            "trials": f"{run.trained} trained now, {run.trials} in all",
+            "trials": f"{run.trained} run now, {run.trials} in all",
             "time": f"{run.seconds:.1f} s now; {run.processor_seconds:.1f} s of processor for all trials",
             **({"engine": ", ".join(run.engines)} if run.engines else {}),
             **positions,

@@ -1,7 +1,9 @@
-"""All that is here of one paper: its citation, results, constructions and figures, with what the figures cost."""
+"""All that is here of one paper: its citation, results, constructions, figures and statements, what they cost, and what
+became of each claim."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rote.arguments import typed
@@ -12,9 +14,13 @@ from rote.experiments.block_plan import BlockPlan
 from rote.experiments.cost import processor_seconds
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.planned import AnyPlan, RunChoices
+from rote.experiments.statement_plan import StatementPlan
 from rote.experiments.vector_cost import vector_cost
 from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES, AnyFigure
+from rote.papers.paper import Claim
+from rote.papers.statements import Statement
+from rote.papers.verdicts import verdicts_on
 from rote.theory import PAPERS, RESULTS
 
 RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", False)}
@@ -63,20 +69,33 @@ def figure_overview(figure: AnyFigure) -> dict[str, Any]:
     return {
         "figure": figure.id,
         "title": figure.title,
+        "trains": not isinstance(figure, Statement),
         "run": whole.run,
         "cells": cells,
         "repeats": whole.repeats,
         "published_values": published,
         "note": note,
         "estimated_costs": costs,
-        "claims": [claim_summary(claim) for claim in figure.claims],
+        "claims": [_judged(figure, claim) for claim in figure.claims],
     }
+
+
+def _judged(figure: AnyFigure, claim: Claim) -> dict[str, Any]:
+    """A claim, its rule, and the verdicts that ship with rote."""
+    kept = ("protocol", "verdict", "numbers", "command")
+    verdicts = [
+        {name: value for name, value in asdict(row).items() if name in kept} for row in verdicts_on(figure.id, claim.id)
+    ]
+    return {**claim_summary(claim), "verdicts": verdicts}
 
 
 def estimated_cost(plan: AnyPlan) -> tuple[int, float]:
     """Trials and estimated processor seconds of a plan of any kind."""
     if isinstance(plan, FigurePlan):
         return len(plan.cells) * plan.repeats, processor_seconds(plan)
+    if isinstance(plan, StatementPlan):
+        seconds = plan.figure.quick_seconds if plan.quick else plan.figure.seconds
+        return len(plan.trials()), seconds
     return block_cost(plan) if isinstance(plan, BlockPlan) else vector_cost(plan)
 
 

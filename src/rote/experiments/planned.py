@@ -8,14 +8,16 @@ from pathlib import Path
 from rote.errors import InputError, problems
 from rote.experiments.block_plan import BlockPlan
 from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.statement_plan import StatementPlan
 from rote.experiments.vector_plan import VectorPlan
 from rote.models.attention_only import Positions
-from rote.papers import AnyFigure, figures_named
+from rote.papers import AnyFigure, figures_named, names_several
 from rote.papers.block_figures import BlockFigure
 from rote.papers.paper import Figure
+from rote.papers.statements import Statement
 from rote.tasks.labelled_text.sources import DEFINITIONS
 
-AnyPlan = FigurePlan | VectorPlan | BlockPlan
+AnyPlan = FigurePlan | VectorPlan | BlockPlan | StatementPlan
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,15 @@ class RunChoices:
             return FigurePlan.of(figure, variant=self.variant, positions=self.positions, **common)
         if isinstance(figure, BlockFigure):
             return BlockPlan.of(figure, texts=self.texts or DEFINITIONS, **common)
+        if isinstance(figure, Statement):
+            return StatementPlan.of(figure, quick=self.quick, repeats=self.repeats)
         return VectorPlan.of(figure, **common)
 
     def refusals(self, figures: list[AnyFigure]) -> list[str]:
         """Choices that none of the figures has."""
         refused = []
+        if self.protocol != "fast" and all(isinstance(figure, Statement) for figure in figures):
+            refused.append(f"`protocol={self.protocol}`: nothing is trained; leave it out")
         if self.variant is not None and not any(isinstance(figure, Figure) for figure in figures):
             refused.append(f"`variant={self.variant}`: its models have one kind of heads; leave it out")
         if self.positions is not None and not any(isinstance(figure, Figure) for figure in figures):
@@ -75,5 +81,5 @@ def planned_runs(
         raise InputError(f"{name}: `quick` keeps nothing of it; run it whole, or another figure")
     if output is None:
         return [(plan, plan.default_folder) for plan in plans]
-    several = "." not in name
+    several = names_several(name)
     return [(plan, Path(output) / plan.default_folder.name if several else Path(output)) for plan in plans]

@@ -12,6 +12,8 @@ from rote.experiments.block_reproduce import reproduce_blocks
 from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.reproduction import Reproduction
+from rote.experiments.statement_plan import StatementPlan
+from rote.experiments.statement_reproduce import check_statement
 from rote.experiments.table_reproduce import reproduce_tables
 from rote.experiments.vector_reproduce import reproduce_vectors
 from rote.experiments.where import HERE
@@ -40,4 +42,6 @@ def reproduce(
         return reproduce_tables(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
     if isinstance(plan, BlockPlan):
         return reproduce_blocks(plan, folder, workers=workers, on=on, progress=progress)
+    if isinstance(plan, StatementPlan):
+        return check_statement(plan, folder, workers=workers, on=on, progress=progress)
     return reproduce_vectors(plan, folder, workers=workers, on=on, progress=progress)

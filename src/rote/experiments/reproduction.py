@@ -13,9 +13,11 @@ from rote.experiments.figure_plan import FigurePlan
 from rote.experiments.findings import FigureFindings, findings_of
 from rote.experiments.ledger import FailedTrial, TrialRow
 from rote.experiments.planned import AnyPlan
+from rote.experiments.statement_findings import StatementFindings, statement_findings
+from rote.experiments.statement_plan import StatementPlan
 from rote.experiments.vector_findings import VectorFindings, vector_findings
 
-AnyFindings = FigureFindings | VectorFindings | BlockFindings
+AnyFindings = FigureFindings | VectorFindings | BlockFindings | StatementFindings
 
 
 def arranged(plan: AnyPlan, rows: Iterable[TrialRow]) -> AnyFindings:
@@ -24,6 +26,8 @@ def arranged(plan: AnyPlan, rows: Iterable[TrialRow]) -> AnyFindings:
     if isinstance(plan, FigurePlan):
         return findings_of(plan, by_key)
     results = {key: row.result for key, row in by_key.items()}
+    if isinstance(plan, StatementPlan):
+        return statement_findings(plan, results)
     return block_findings(plan, results) if isinstance(plan, BlockPlan) else vector_findings(plan, results)
 
 

@@ -84,6 +84,8 @@ def law(run: str | Path, weighting: Weighting = "uniform", progress: Progress = 
     ['heads']
     """
     about, rows = Ledger.read(run)
+    if any("spec" not in row.cell for row in rows):
+        raise InputError(f"{run}: its trials train no models of one size each; `rote reproduce` says what they show")
     laws = sweep_laws(rows, weighting, progress=progress)
     if not laws:
         raise InputError(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from rote.experiments.block_findings import BlockFindings
 from rote.experiments.findings import FigureFindings
 from rote.experiments.reproduction import AnyFindings
+from rote.experiments.statement_findings import StatementFindings
 from rote.report.block_part import block_chart, block_table
 from rote.report.document import Block, ChartBlock, ClaimBlock, Part, Text
 from rote.report.run_charts import findings_chart
+from rote.report.statement_part import statement_charts, statement_table
 from rote.report.table_part import cell_table, law_tables
 from rote.report.vector_part import point_table, vector_chart
 
@@ -16,12 +18,15 @@ def figure_part(findings: AnyFindings) -> Part:
     """Everything that the trials say of one figure."""
     blocks: list[Block] = []
     if isinstance(findings, FigureFindings):
-        chart, tables = findings_chart(findings), [cell_table(findings), *law_tables(findings)]
+        charts, tables = [findings_chart(findings)], [cell_table(findings), *law_tables(findings)]
     elif isinstance(findings, BlockFindings):
-        chart, tables = block_chart(findings), [block_table(findings)]
+        charts, tables = [block_chart(findings)], [block_table(findings)]
+    elif isinstance(findings, StatementFindings):
+        charts, tables = statement_charts(findings), [statement_table(findings)]
     else:
-        chart, tables = vector_chart(findings), [point_table(findings)]
-    blocks.append(ChartBlock(findings.figure.id, chart))
+        charts, tables = [vector_chart(findings)], [point_table(findings)]
+    names = [findings.figure.id, *(f"{findings.figure.id}-{number}" for number in range(2, len(charts) + 1))]
+    blocks += [ChartBlock(name, chart) for name, chart in zip(names, charts, strict=False)]
     if findings.missing:
         what = "planned trials" if isinstance(findings, FigureFindings) else "points"
         blocks.append(Text(f"{findings.missing:,} {what} have not ended yet; verdicts may change with them."))

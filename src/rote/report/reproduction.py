@@ -13,6 +13,7 @@ from rote.experiments.findings import FigureFindings
 from rote.experiments.planned import AnyPlan, RunChoices, planned_runs
 from rote.experiments.reproduce import reproduce as run_figure
 from rote.experiments.reproduction import AnyFindings, Reproduction
+from rote.experiments.statement_findings import StatementFindings
 from rote.experiments.vector_findings import VectorFindings
 from rote.experiments.where import HERE
 from rote.models.attention_only import Positions
@@ -21,6 +22,7 @@ from rote.papers.paper import WEIGHTINGS, Weighting
 from rote.progress import SILENT, Progress
 from rote.report.block_figure import drawn_blocks
 from rote.report.scaling_figure import drawn_scaling
+from rote.report.statement_figure import drawn_statement
 from rote.report.style import save
 from rote.report.vector_figure import drawn_vectors
 from rote.tables import Tabular, frame_of
@@ -63,6 +65,8 @@ def drawn_figure(findings: AnyFindings, weighting: Weighting = "sampled") -> Fig
     """The drawing of a figure of any kind; `weighting` is of pairs of tokens, where there are such."""
     if isinstance(findings, FigureFindings):
         return drawn_scaling(findings, weighting)
+    if isinstance(findings, StatementFindings):
+        return drawn_statement(findings)
     return drawn_vectors(findings) if isinstance(findings, VectorFindings) else drawn_blocks(findings)
 
 

@@ -2,8 +2,8 @@
 
 With p = Hk + d contexts or fewer (eps = 0) W_O solves F B = E for the best encoder's E, so the divergence is the
 encoder's own. With more contexts than features (eps > 0, eps the prior of what is left out) the paper solves for the
-likeliest and lets the others fall where they may, which was worse than predicting uniform in every case tried; fitting
-W_O to the divergence over all contexts is convex and far better.
+likeliest and lets the others fall where they may, which was worse than predicting uniform in nearly every case tried
+(docs/statements.md); fitting W_O to the divergence over all contexts is convex and far better.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
 """Mahdavi, Liao and Thrampoulidis 2024, "Memorization Capacity of Multi-Head Attention in Transformers".
 
-Capacity against H, n and k, saturation of heads, and the published grids. The paper's figures are named here by what
-they vary, since they differ only in that.
+Capacity against H, n and k, saturation of heads, the published grids, and the statements. The paper's figures are named
+here by what they vary, since they differ only in that.
 """
 
 from rote.papers.mahdavi2024.assumptions import PUBLISHED_ASSUMPTIONS as PUBLISHED_ASSUMPTIONS
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.papers.mahdavi2024.grids import GRIDS
 from rote.papers.mahdavi2024.saturation import SATURATION
+from rote.papers.mahdavi2024.statements import STATEMENTS
+from rote.papers.statements import Statement
 from rote.papers.vector_figures import VectorFigure
 
 MAHDAVI2024: tuple[VectorFigure, ...] = (BY_HEADS, BY_CONTEXT, BY_HEAD_DIM, SATURATION, *GRIDS)
+MAHDAVI2024_STATEMENTS: tuple[Statement, ...] = STATEMENTS

@@ -1,0 +1,159 @@
+"""What is stated about sequence encoders: Propositions 2 and 3, and Theorem 2 with the bound that follows it."""
+
+from __future__ import annotations
+
+from rote.papers.paper import Claim
+from rote.papers.statement_rules import AtMost
+from rote.papers.statement_settings import BestEncoder, Circle, Distributions, LookUpRows, TwoContexts
+from rote.papers.statements import Line, Statement, StatementCell
+
+SMALL, NAMES = Distributions("random", 10, 60), Distributions("names", None, 200, "own", noise=0.01)
+
+PROPOSITION_2 = Statement(
+    "dana2025.proposition2-checked",
+    "Divergence of the best encoder against its dimension",
+    "Proposition 2",
+    "dimension d",
+    "divergence, nats",
+    tuple(
+        StatementCell(f"{kind.in_words}, N = {vocab}", dim, BestEncoder(kind, dim))
+        for kind, vocab, dims in ((SMALL, 10, (1, 2, 4, 6, 8, 9, 12)), (NAMES, 33, (2, 4, 8, 16, 31, 32, 40)))
+        for dim in dims
+    ),
+    (Line("divergence", "best encoder found"), Line("uniform", "predicting uniform", bound=True)),
+    (
+        Claim(
+            "zero-from-enough",
+            "From d = N - 1 on an encoder meets every distribution",
+            AtMost("divergence_at_enough", 1e-12, within=0),
+        ),
+        Claim(
+            "rank-below",
+            "Below d = N - 1 some distribution stays out of reach: rank d leaves out a direction of log pi",
+            AtMost(1e-6, "singular_value_left_out", within=0),
+        ),
+        Claim(
+            "away-below",
+            "Below d = N - 1 no encoder that was found meets it",
+            AtMost(1e-9, "divergence_below", within=0),
+        ),
+    ),
+    quick=(2, 8, 9, 32),
+    seconds=10,
+    quick_seconds=2,
+    note="Below d = N - 1 fits find the divergence from above; from there on it is zero, off the axis.",
+)
+
+PROPOSITION_3 = Statement(
+    "dana2025.proposition3-checked",
+    "Associations by an encoder of dimension 2",
+    "Proposition 3",
+    "facts in the table",
+    "facts recalled",
+    tuple(
+        StatementCell("tables", facts, Circle(table))
+        for facts, table in (
+            (500, "countries:facts=500"),
+            (987, "countries"),
+            (2000, "wordnet:facts=2000"),
+            (7884, "airports"),
+        )
+    ),
+    (Line("recalled", "recalled"), Line("facts", "facts", bound=True)),
+    (
+        Claim("all-recalled", "At d = 2 every association is recalled", AtMost("facts", "recalled")),
+        Claim("no-divergence", "Their divergence is as small as is asked for, 1e-6", AtMost("divergence", 1e-6)),
+    ),
+    quick=(500, 987),
+    seconds=2,
+    quick_seconds=1,
+    repeats=1,
+    log_x=True,
+    note="Countries, airports, and WordNet nouns to hypernyms; float64.",
+)
+
+KINDS = (
+    Distributions("noisy table", 1000, 60, "uniform", noise=0.1),
+    Distributions("noisy table", 1000, 60, "zipf", noise=0.5),
+    Distributions("definitions", 1000, 60, "own"),
+)
+DIMS = (300, 890, 920, 950, 998)
+
+THEOREM_2 = Statement(
+    "dana2025.theorem2-checked",
+    "Divergence of scaled, nearly orthogonal rows, N = 1,000, and the bounds on it",
+    "Theorem 2",
+    "dimension d",
+    "divergence, nats",
+    tuple(
+        StatementCell(
+            f"{kind.in_words}" + (f", noise {kind.noise:g}" if kind.noise else ""), dim, LookUpRows(kind, dim)
+        )
+        for kind in KINDS
+        for dim in DIMS
+    ),
+    (
+        Line("by_equation_6", "lambda by (6), corrected"),
+        Line("direct", "lambda by minimising"),
+        Line("bound", "bound with the printed C", bound=True),
+        Line("bound_of_rows", "bound with the rows' own gaps", bound=True),
+        Line("uniform", "predicting uniform", bound=True),
+    ),
+    (
+        Claim(
+            "as-printed",
+            "Equation (6) has a solution for every context, as printed",
+            AtMost("contexts", "contexts_solvable_as_printed"),
+        ),
+        Claim(
+            "corrected", "With the sign of its entropy turned round, the bound holds", AtMost("by_equation_6", "bound")
+        ),
+        Claim("own-gaps", "So does the one with the rows' own gaps for C", AtMost("by_equation_6", "bound_of_rows")),
+        Claim("coherence", "Random rows have |W W^T - I| <= C", AtMost("coherence", "constant")),
+        Claim(
+            "informative",
+            "The bound with the printed C is below what predicting uniform gives",
+            AtMost("bound", "uniform"),
+        ),
+        Claim(
+            "own-gaps-informative",
+            "The bound with the rows' own gaps is below what predicting uniform gives",
+            AtMost("bound_of_rows", "uniform"),
+        ),
+        Claim("direct", "Minimising over lambda is never worse than equation (6)", AtMost("direct", "by_equation_6")),
+    ),
+    quick=(300, 890, 998),
+    seconds=12,
+    quick_seconds=3,
+    note="The printed C is below 1/2 from d = 885 on.",
+)
+
+SIMPLER = Statement(
+    "dana2025.theorem2-simpler-checked",
+    "The simpler bound, where W = I and Theorem 2's encoder meets its own bound",
+    "After Theorem 2",
+    "doubt about the likeliest token",
+    "divergence, nats",
+    tuple(
+        StatementCell("two contexts, N = 8", 0.5 if doubt is None else doubt, TwoContexts(doubt))
+        for doubt in (None, 1e-1, 1e-2, 1e-4, 1e-6)
+    ),
+    (
+        Line("by_equation_6", "lambda by (6), corrected"),
+        Line("bound", "Theorem 2, corrected", bound=True),
+        Line("simpler_bound", "simpler bound", bound=True),
+    ),
+    (
+        Claim("simpler", "The simpler bound holds for the encoder", AtMost("by_equation_6", "simpler_bound")),
+        Claim("theorem", "Theorem 2's own, corrected, does", AtMost("by_equation_6", "bound")),
+    ),
+    quick=(0.5, 1e-2, 1e-6),
+    seconds=1,
+    quick_seconds=1,
+    repeats=1,
+    log_x=True,
+    log_y=False,
+    note="One context leaves 1/2 to seven tokens; the other 1/2 to one, or is nearly sure of one that g does not name.",
+)
+
+ENCODER_STATEMENTS = (PROPOSITION_2, PROPOSITION_3, THEOREM_2, SIMPLER)
