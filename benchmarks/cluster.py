@@ -24,12 +24,12 @@ from typing import Any
 import ray
 from ray.cluster_utils import Cluster
 
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.ledger import Ledger, TrialKey
-from rote.experiments.run_merge import diff_runs
+from rote.experiments.ledgers.ledger import Ledger, TrialKey
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
-from rote.experiments.table_reproduce import reproduce_part
+from rote.experiments.runs.merge import diff_runs
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.tables.reproduce import reproduce_part
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named

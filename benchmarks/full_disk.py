@@ -132,7 +132,7 @@ def _table(folder: Path) -> list[tuple[str, ...]]:
 def _trials(folder: Path) -> dict[str, str]:
     """Trials of the ledger that can be read, by cell and seed."""
     from rote.errors import InputError
-    from rote.experiments.ledger import Ledger
+    from rote.experiments.ledgers.ledger import Ledger
 
     try:
         return {f"{row.key}": f"{row.result}" for row in Ledger.read(folder)[1]}

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from rote.experiments.ledger import FILE, Ledger, canonical
-from rote.experiments.ledger_rows import LedgerRows
-from rote.experiments.ledger_schema import checksum
-from rote.experiments.run_list import list_runs, show_run
+from rote.experiments.ledgers.ledger import FILE, Ledger, canonical
+from rote.experiments.ledgers.rows import LedgerRows
+from rote.experiments.ledgers.schema import checksum
 from rote.experiments.run_plan import RandomTables, RunPlan
+from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named

@@ -14,8 +14,8 @@ import time
 
 import rote
 from rote.errors import RoteError
-from rote.experiments.plan_built import Way, build_way, built_row, ways_for
-from rote.experiments.plan_row import PlanRow
+from rote.experiments.plans.built import Way, build_way, built_row, ways_for
+from rote.experiments.plans.row import PlanRow
 from rote.folders.folder import weights_bytes
 from rote.tasks import AssociationTask
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from rote.experiments.vector_narrowing import narrowed
+from rote.experiments.vectors.narrowing import narrowed
 from rote.measure.error import error
 from rote.measure.recall import recall
 from rote.models.model import Model

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 
 from rote.experiments.runner import run
-from rote.experiments.vector_queue import VectorRun
-from rote.experiments.vector_trial import VectorTrial
+from rote.experiments.vectors.queue import VectorRun
+from rote.experiments.vectors.trial import VectorTrial
 from rote.papers.vector_figures import VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 

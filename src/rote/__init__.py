@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from rote.errors import RoteError as RoteError
     from rote.experiments.best_of_seeds import BestOfSeeds as BestOfSeeds
     from rote.experiments.best_of_seeds import train_best as train_best
-    from rote.experiments.capacity import Capacities as Capacities
-    from rote.experiments.capacity import capacity as capacity
+    from rote.experiments.capacities.capacity import Capacities as Capacities
+    from rote.experiments.capacities.capacity import capacity as capacity
     from rote.experiments.densest import Densest as Densest
     from rote.experiments.densest import densest as densest
     from rote.experiments.families import families as families
     from rote.experiments.grid import Grid as Grid
-    from rote.experiments.meter import meter as meter
+    from rote.experiments.metering.meter import meter as meter
     from rote.experiments.paper_overview import paper as paper
-    from rote.experiments.plan import plan as plan
-    from rote.experiments.plan_row import PlanRow as PlanRow
-    from rote.experiments.run_laws import law as law
+    from rote.experiments.plans.plan import plan as plan
+    from rote.experiments.plans.row import PlanRow as PlanRow
+    from rote.experiments.runs.laws import law as law
     from rote.experiments.selfcheck import SelfCheck as SelfCheck
     from rote.experiments.selfcheck import selfcheck as selfcheck
     from rote.export.export import export_model as export_model
@@ -97,7 +97,7 @@ _WHERE = {
     "BestOfSeeds": "rote.experiments.best_of_seeds",
     "Bound": "rote.theory",
     "Built": "rote.constructions.build",
-    "Capacities": "rote.experiments.capacity",
+    "Capacities": "rote.experiments.capacities.capacity",
     "Certificate": "rote.measure.certificate",
     "CheckFailed": "rote.errors",
     "DeepRelu": "rote.models.deep_relu",
@@ -111,7 +111,7 @@ _WHERE = {
     "Method": "rote.constructions.overview",
     "MlpTransformer": "rote.models.mlp_transformer",
     "Model": "rote.models.model",
-    "PlanRow": "rote.experiments.plan_row",
+    "PlanRow": "rote.experiments.plans.row",
     "Protocol": "rote.training.protocol",
     "QueryAttention": "rote.models.query_attention",
     "Recall": "rote.measure.recall",
@@ -125,7 +125,7 @@ _WHERE = {
     "Verification": "rote.folders",
     "bounds": "rote.theory",
     "build": "rote.constructions.build",
-    "capacity": "rote.experiments.capacity",
+    "capacity": "rote.experiments.capacities.capacity",
     "densest": "rote.experiments.densest",
     "divergence": "rote.measure.divergence",
     "export_model": "rote.export.export",
@@ -135,13 +135,13 @@ _WHERE = {
     "figure": "rote.report.figures",
     "from_torch": "rote.export.targets.torch_state",
     "inspect": "rote.measure.inspection",
-    "law": "rote.experiments.run_laws",
+    "law": "rote.experiments.runs.laws",
     "load": "rote.folders",
     "load_language_model": "rote.lm.loading",
-    "meter": "rote.experiments.meter",
+    "meter": "rote.experiments.metering.meter",
     "methods": "rote.constructions.overview",
     "paper": "rote.experiments.paper_overview",
-    "plan": "rote.experiments.plan",
+    "plan": "rote.experiments.plans.plan",
     "probe": "rote.lm.probe",
     "recall": "rote.lm.any_model",
     "reproduce": "rote.report.reproduction",

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rote.cli import app, main
-from rote.experiments.ledger import Ledger
+from rote.experiments.ledgers.ledger import Ledger
 
 SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:3", "--steps", "20", "--seeds", "1"]
 

@@ -8,14 +8,15 @@ import pytest
 
 from rote.cli import main
 from rote.errors import InputError
-from rote.experiments import block_queue, block_training
-from rote.experiments.block_cost import block_cost
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.block_proposals import Proposal, Tried, proposals
-from rote.experiments.block_reproduce import reproduce_blocks
-from rote.experiments.block_studies import FILE, Studies
-from rote.experiments.block_trial import BlockTrial
-from rote.experiments.ledger import Ledger
+from rote.experiments.blocks import queue as block_queue
+from rote.experiments.blocks import training as block_training
+from rote.experiments.blocks.cost import block_cost
+from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.blocks.proposals import Proposal, Tried, proposals
+from rote.experiments.blocks.reproduce import reproduce_blocks
+from rote.experiments.blocks.studies import FILE, Studies
+from rote.experiments.blocks.trial import BlockTrial
+from rote.experiments.ledgers.ledger import Ledger
 from rote.papers import FIGURES, figures_named
 from rote.papers.block_figures import (
     BlockCurvesFigure,

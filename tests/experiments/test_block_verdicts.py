@@ -2,9 +2,9 @@
 
 import pytest
 
-from rote.experiments.block_findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.block_verdicts import decide_on_blocks, exponent_of
+from rote.experiments.blocks.findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
+from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.blocks.verdicts import decide_on_blocks, exponent_of
 from rote.papers import figures_named
 from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
 from rote.papers.kajitsuka2025 import KAJITSUKA2025

@@ -7,7 +7,7 @@ import pytest
 from rote.errors import InputError
 from rote.experiments.densest import densest, protocol_of
 from rote.experiments.densest_candidates import LOADS, candidates, load_of, vocab_of_load
-from rote.experiments.ledger import Ledger
+from rote.experiments.ledgers.ledger import Ledger
 from rote.measure.bits import bits_memorized
 from rote.measure.recall import recall
 from rote.measure.softmax_code import softmax_code

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.ledgers.ledger import Ledger, TrialKey
 
 IDENTITY = {"figure": "fig1a", "protocol": "fast"}
 
@@ -38,7 +38,7 @@ def test_rows_come_back_in_order_whatever_order_they_ended_in(tmp_path):
 def test_a_killed_process_loses_nothing_that_ended(tmp_path):
     script = textwrap.dedent(f"""
         import itertools, sys
-        from rote.experiments.ledger import Ledger
+        from rote.experiments.ledgers.ledger import Ledger
         with Ledger.open({str(tmp_path)!r}, {IDENTITY!r}, {{}}) as ledger:
             for seed in itertools.count():
                 ledger.record({{"heads": 1}}, seed, {{"accuracy": 0.5}}, 0.0)
@@ -77,7 +77,7 @@ def test_the_second_writer_is_told_who_the_first_is(tmp_path):
 def test_a_holder_that_was_killed_holds_nothing(tmp_path):
     script = f"""
 import time
-from rote.experiments.ledger import Ledger
+from rote.experiments.ledgers.ledger import Ledger
 with Ledger.open({str(tmp_path)!r}, {IDENTITY!r}, {{}}):
     print("open", flush=True)
     time.sleep(60)
@@ -163,7 +163,7 @@ def test_a_failed_trial_is_kept_with_its_reason_until_it_ends(tmp_path):
 
 def test_a_clock_that_jumps_changes_nothing_but_what_is_shown(tmp_path, monkeypatch):
     times = iter(["2031-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", "2026-01-01T00:00:00+00:00"])
-    monkeypatch.setattr("rote.experiments.ledger._now", lambda: next(times))
+    monkeypatch.setattr("rote.experiments.ledgers.ledger._now", lambda: next(times))
     with Ledger.open(tmp_path, IDENTITY, {}) as ledger:
         for seed in (2, 0, 1):
             ledger.record({"heads": 1}, seed, {"accuracy": 0.5}, 0.0)

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.ledger import Ledger, TrialKey
-from rote.experiments.run_merge import diff_runs
+from rote.experiments.ledgers.ledger import Ledger, TrialKey
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
+from rote.experiments.runs.merge import diff_runs
 from rote.experiments.sweep import run_sweep
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly

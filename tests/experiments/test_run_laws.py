@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.ledger import Ledger, TrialRow
-from rote.experiments.run_laws import law
+from rote.experiments.ledgers.ledger import Ledger, TrialRow
+from rote.experiments.runs.laws import law
 from rote.experiments.sweeps import sweep_laws, sweeps
+from rote.experiments.tables.plan import FigurePlan
 
 
 def invented(plan, accuracy, noise=0.0005):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.ledgers.ledger import Ledger, TrialKey
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial

@@ -6,11 +6,11 @@ import polars
 import pytest
 
 from rote.errors import CheckFailed, InputError
-from rote.experiments.ledger import Ledger, TrialKey
+from rote.experiments.ledgers.ledger import Ledger, TrialKey
 from rote.experiments.part import Part
-from rote.experiments.run_list import list_runs, show_run
-from rote.experiments.run_merge import diff_runs, merge_runs
-from rote.experiments.run_table import export_run
+from rote.experiments.runs.listing import list_runs, show_run
+from rote.experiments.runs.merge import diff_runs, merge_runs
+from rote.experiments.runs.table import export_run
 from rote.experiments.sweep import run_sweep
 
 GRID = {"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:3"}

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from rote.cli import main
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.statement_reproduce import check_statement
-from rote.experiments.statement_trial import StatementTrial, measured_record
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.reproduce import check_statement
+from rote.experiments.statements.trial import StatementTrial, measured_record
 from rote.papers import FIGURES
 from rote.papers.mahdavi2024.statements import PROPOSITION_2
 from rote.papers.statement_settings import AttentionLayer, BestEncoder, Distributions, Memorizer, QueryAttentionRank

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rote.experiments.statement_findings import StatementFindings, StatementPoint
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.statement_verdicts import decide_on_statement
+from rote.experiments.statements.findings import StatementFindings, StatementPoint
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.verdicts import decide_on_statement
 from rote.papers import FIGURES, figure_named
 from rote.papers.rules import Rule
 from rote.papers.statement_rules import AtMost, GrowsAs, StaysInProportion

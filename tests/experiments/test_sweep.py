@@ -16,7 +16,7 @@ import pytest
 import rote
 from rote.errors import InputError
 from rote.experiments.grid import values_of
-from rote.experiments.ledger import Ledger
+from rote.experiments.ledgers.ledger import Ledger
 
 TINY = {"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:5"}
 

@@ -8,13 +8,13 @@ import torch
 
 from rote.cli import main
 from rote.errors import InputError
-from rote.experiments import vector_training
-from rote.experiments.ledger import Ledger
-from rote.experiments.vector_cost import vector_cost
-from rote.experiments.vector_narrowing import narrowed
-from rote.experiments.vector_plan import VectorPlan
-from rote.experiments.vector_reproduce import reproduce_vectors
-from rote.experiments.vector_saturation import head_shares, saturated
+from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.vectors import training as vector_training
+from rote.experiments.vectors.cost import vector_cost
+from rote.experiments.vectors.narrowing import narrowed
+from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.reproduce import reproduce_vectors
+from rote.experiments.vectors.saturation import head_shares, saturated
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model

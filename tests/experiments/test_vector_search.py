@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rote.experiments.vector_capacity import bracket, capacity_of, trial_at, wanted_trials
-from rote.experiments.vector_search import GAP, LAST_RUNG, rung_of, search, size
+from rote.experiments.vectors.capacity import bracket, capacity_of, trial_at, wanted_trials
+from rote.experiments.vectors.search import GAP, LAST_RUNG, rung_of, search, size
 from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, VectorSetting
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rote.experiments.vector_findings import VectorFindings, VectorPoint, VectorSeries
-from rote.experiments.vector_plan import VectorPlan
-from rote.experiments.vector_verdicts import decide_on_vectors
+from rote.experiments.vectors.findings import VectorFindings, VectorPoint, VectorSeries
+from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.verdicts import decide_on_vectors
 from rote.papers import figures_named
 from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.rules import Rule

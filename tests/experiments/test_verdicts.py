@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.findings import findings_of
-from rote.experiments.ledger import TrialRow
-from rote.experiments.verdicts import decide
+from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.tables.findings import findings_of
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.tables.verdicts import decide
 from rote.papers import figures_named
 
 

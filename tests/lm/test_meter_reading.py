@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from rote.experiments import meter as run
-from rote.experiments import meter_points
-from rote.experiments.meter_reading import Reading, endless_sum
+from rote.experiments.metering import meter as run
+from rote.experiments.metering import points as meter_points
+from rote.experiments.metering.reading import Reading, endless_sum
 from rote.lm.language_model import ParameterCount
 from rote.lm.meter.point import Point
 from rote.lm.meter.rounding import ROUNDINGS

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rote.experiments.statement_findings import statement_findings
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.statement_trial import measured_record
+from rote.experiments.statements.findings import statement_findings
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.trial import measured_record
 from rote.papers import FIGURES, figure_named
 from rote.papers.statement_settings import Circle, Distributions, Memorizer
 from rote.papers.statements import Statement

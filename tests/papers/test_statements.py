@@ -9,8 +9,8 @@ import pytest
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
 from rote.experiments.planned import RunChoices, planned_runs
-from rote.experiments.statement_measures import MEASURES
-from rote.experiments.statement_plan import StatementPlan
+from rote.experiments.statements.measures import MEASURES
+from rote.experiments.statements.plan import StatementPlan
 from rote.papers import FIGURES, figure_named, figures_named
 from rote.papers.statement_settings import Setting
 from rote.papers.statements import Statement

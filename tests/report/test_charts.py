@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.plan import plan
-from rote.experiments.plan_theory import smallest_by_theory
+from rote.experiments.plans.plan import plan
+from rote.experiments.plans.theory import smallest_by_theory
 from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded

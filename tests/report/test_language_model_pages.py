@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("transformers", reason="language models need the package transformers")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
-from rote.experiments import meter_study
-from rote.experiments.meter_reading import Reading
-from rote.experiments.meter_study import Study, Variant
+from rote.experiments.metering import study as meter_study
+from rote.experiments.metering.reading import Reading
+from rote.experiments.metering.study import Study, Variant
 from rote.lm.language_model import ParameterCount
 from rote.lm.meter.point import Point
 from rote.lm.meter.rounding import ROUNDINGS

@@ -57,7 +57,7 @@ def capacity(
         Stop when what was stored and what failed are this close, relatively.
     """
     from rote.errors import InputError
-    from rote.experiments.capacity import capacity as measure_capacity
+    from rote.experiments.capacities.capacity import capacity as measure_capacity
     from rote.models.attention_only import AttentionOnly
     from rote.tasks import require_associations
 

@@ -9,7 +9,7 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.run_laws import SizeExponent
+    from rote.experiments.runs.laws import SizeExponent
     from rote.experiments.sweeps import Sweep
 
 
@@ -34,7 +34,7 @@ def law(
     weighting
         Accuracy over all contexts alike, or weighted as they were sampled (as published).
     """
-    from rote.experiments.run_laws import law as run_law
+    from rote.experiments.runs.laws import law as run_law
 
     laws = run_law(run, weighting, progress=bars())
     if as_json:

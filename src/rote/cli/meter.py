@@ -13,7 +13,7 @@ from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.meter_reading import Reading
+    from rote.experiments.metering.reading import Reading
 
 
 def meter(
@@ -90,7 +90,7 @@ def meter(
         Models trained at once; one per core when absent. Results do not depend on it.
     """
     from rote.errors import InputError
-    from rote.experiments.meter import meter as measure
+    from rote.experiments.metering.meter import meter as measure
     from rote.lm.meter.subjects import Sizes
     from rote.report.density_figure import FORMATS
     from rote.report.meter_figure import meter_figure

@@ -8,10 +8,10 @@ from rote.cli.reproduced_statements import show_statement
 from rote.cli.reproduced_tables import show_tables
 from rote.cli.reproduced_vectors import show_vectors
 from rote.cli.trials import failures
-from rote.experiments.block_findings import BlockFindings
-from rote.experiments.findings import FigureFindings
+from rote.experiments.blocks.findings import BlockFindings
 from rote.experiments.reproduction import AnyFindings
-from rote.experiments.statement_findings import StatementFindings
+from rote.experiments.statements.findings import StatementFindings
+from rote.experiments.tables.findings import FigureFindings
 from rote.experiments.verdict import Verdict
 from rote.papers.paper import Claim
 from rote.report.reproduction import ReproducedFigure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.cli.output import print_table
-from rote.experiments.block_findings import BlockFindings, BlockPoint
+from rote.experiments.blocks.findings import BlockFindings, BlockPoint
 
 
 def show_blocks(title: str, findings: BlockFindings) -> None:

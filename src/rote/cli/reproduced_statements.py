@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.cli.output import print_table
-from rote.experiments.statement_findings import StatementFindings
+from rote.experiments.statements.findings import StatementFindings
 
 
 def show_statement(title: str, findings: StatementFindings) -> None:

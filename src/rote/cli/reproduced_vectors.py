@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.cli.output import print_table
-from rote.experiments.vector_findings import VectorFindings
+from rote.experiments.vectors.findings import VectorFindings
 
 
 def show_vectors(title: str, findings: VectorFindings) -> None:

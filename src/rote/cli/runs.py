@@ -30,7 +30,7 @@ def list_(folder: Path = Path("runs"), /, *, as_json: AsJson = False) -> int:
     folder
         Where to look.
     """
-    from rote.experiments.run_list import list_runs
+    from rote.experiments.runs.listing import list_runs
 
     listed = list_runs(folder)
     if as_json:
@@ -81,7 +81,7 @@ def show(
         Cells that are shown.
     """
     from rote.errors import InputError
-    from rote.experiments.run_list import show_run
+    from rote.experiments.runs.listing import show_run
 
     wrong = [pair for pair in where if not all(pair.partition("=")[::2])]
     if wrong:
@@ -140,7 +140,7 @@ def export(
     times
         Whether to write how long each trial took, and when it ended. Without, the same trials give the same bytes.
     """
-    from rote.experiments.run_table import export_run
+    from rote.experiments.runs.table import export_run
 
     path, trials = export_run(run, output, times)
     if as_json:
@@ -163,7 +163,7 @@ def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
     second
         Folder of another.
     """
-    from rote.experiments.run_merge import diff_runs
+    from rote.experiments.runs.merge import diff_runs
 
     found = diff_runs(first, second)
     if as_json:
@@ -205,7 +205,7 @@ def merge(
     output
         Folder to write, which must not exist.
     """
-    from rote.experiments.run_merge import merge_runs
+    from rote.experiments.runs.merge import merge_runs
 
     merged = merge_runs(folders, output)
     if as_json:

@@ -17,7 +17,7 @@ def train_on_vectors(
     protocol: str, changes: dict[str, Any], on: str, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Train, save the best model, and show it."""
-    from rote.experiments.vector_best import train_best_on_vectors
+    from rote.experiments.vectors.best import train_best_on_vectors
 
     trained = train_best_on_vectors(
         task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, on=on, progress=bars(),

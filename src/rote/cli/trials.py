@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rote.cli.output import print_json, print_pairs
 
 if TYPE_CHECKING:
-    from rote.experiments.ledger import FailedTrial
+    from rote.experiments.ledgers.ledger import FailedTrial
 
 
 def failures(failed: Sequence[FailedTrial]) -> dict[str, str]:

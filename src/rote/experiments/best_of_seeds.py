@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.kept_seeds import KeptSeeds
-from rote.experiments.promise import theorem1_promise
+from rote.experiments.plans.promise import theorem1_promise
 from rote.experiments.seeds import SeedTrainer, train_seeds
 from rote.experiments.where import HERE
 from rote.folders import write_folder

@@ -27,7 +27,7 @@ import numpy as np
 from rote.arguments import typed
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
-from rote.experiments.ledger import FailedTrial
+from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial

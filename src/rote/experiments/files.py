@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rote.experiments.ledger import TrialRow
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.folders.destination import replacing
 
 SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")

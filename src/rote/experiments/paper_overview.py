@@ -9,13 +9,13 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.block_cost import block_cost
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.cost import processor_seconds
-from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.blocks.cost import block_cost
+from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.planned import AnyPlan, RunChoices
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.vector_cost import vector_cost
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.tables.cost import processor_seconds
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.vectors.cost import vector_cost
 from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES, AnyFigure
 from rote.papers.paper import Claim

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rote.errors import InputError
-from rote.experiments.ledger import TrialKey
+from rote.experiments.ledgers.ledger import TrialKey
 
 
 class _Planned(Protocol):

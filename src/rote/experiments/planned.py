@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rote.errors import InputError, problems
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.vector_plan import VectorPlan
+from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.vectors.plan import VectorPlan
 from rote.models.attention_only import Positions
 from rote.papers import AnyFigure, figures_named, names_several
 from rote.papers.block_figures import BlockFigure

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.block_reproduce import reproduce_blocks
-from rote.experiments.figure_plan import FigurePlan
+from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.blocks.reproduce import reproduce_blocks
 from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.reproduction import Reproduction
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.statement_reproduce import check_statement
-from rote.experiments.table_reproduce import reproduce_tables
-from rote.experiments.vector_reproduce import reproduce_vectors
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.reproduce import check_statement
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.tables.reproduce import reproduce_tables
+from rote.experiments.vectors.reproduce import reproduce_vectors
 from rote.experiments.where import HERE
 from rote.papers import figure_named
 from rote.progress import SILENT, Progress

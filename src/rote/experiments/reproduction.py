@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rote.experiments.block_findings import BlockFindings, block_findings
-from rote.experiments.block_plan import BlockPlan
-from rote.experiments.figure_plan import FigurePlan
-from rote.experiments.findings import FigureFindings, findings_of
-from rote.experiments.ledger import FailedTrial, TrialRow
+from rote.experiments.blocks.findings import BlockFindings, block_findings
+from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.planned import AnyPlan
-from rote.experiments.statement_findings import StatementFindings, statement_findings
-from rote.experiments.statement_plan import StatementPlan
-from rote.experiments.vector_findings import VectorFindings, vector_findings
+from rote.experiments.statements.findings import StatementFindings, statement_findings
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.tables.findings import FigureFindings, findings_of
+from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.vectors.findings import VectorFindings, vector_findings
 
 AnyFindings = FigureFindings | VectorFindings | BlockFindings | StatementFindings
 

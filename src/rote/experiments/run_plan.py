@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
-from rote.experiments.ledger import TrialKey
-from rote.experiments.ledger_rows import ended_seeds
+from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.ledgers.rows import ended_seeds
 from rote.experiments.runner import Rows
 from rote.experiments.trial import PlannedTrial
 from rote.experiments.where import Ask, Outcome

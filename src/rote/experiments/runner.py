@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 from rote import __version__
 from rote.errors import CheckFailed
-from rote.experiments.ledger import FailedTrial, Ledger, TrialKey, TrialRow
-from rote.experiments.ledger_rows import LedgerRows
+from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
+from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import Part
 from rote.experiments.where import HERE, Trainer, TrialT, where
 from rote.progress import SILENT, Progress

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.ledger import TrialKey
+from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.where import HERE, Ask, Outcome, ResultT, Trainer, where
 from rote.models.spec import Spec
 from rote.progress import Progress

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
 from rote.experiments.grid import Grid
-from rote.experiments.ledger import FailedTrial, TrialRow
+from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.part import Part
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
-from rote.experiments.ledger import TrialRow
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.measure.laws import LawFit, Points, compare_laws
 from rote.papers.paper import Weighting
 from rote.progress import SILENT, Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rote.experiments.ledger import TrialKey
+from rote.experiments.ledgers.ledger import TrialKey
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.training.protocol import Protocol

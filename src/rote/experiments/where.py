@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from rote.errors import InputError
-from rote.experiments.ledger import TrialKey
+from rote.experiments.ledgers.ledger import TrialKey
 from rote.progress import Progress
 from rote.training.failure import Failed
 

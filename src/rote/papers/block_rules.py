@@ -1,4 +1,4 @@
-"""Rules by which claims about #blocks are decided, as data; `rote.experiments.block_verdicts` applies them."""
+"""Rules by which claims about #blocks are decided, as data; `rote.experiments.blocks.verdicts` applies them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules by which claims about vector tasks are decided, as data; `rote.experiments.vector_verdicts` applies them."""
+"""Rules by which claims about vector tasks are decided, as data; `rote.experiments.vectors.verdicts` applies them."""
 
 from __future__ import annotations
 

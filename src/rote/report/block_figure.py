@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rote.experiments.block_findings import BlockFindings, BlockSeries
+from rote.experiments.blocks.findings import BlockFindings, BlockSeries
 from rote.papers.block_figures import SmallestBlocksFigure
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.experiments.block_findings import BlockFindings
+from rote.experiments.blocks.findings import BlockFindings
 from rote.report.charts import TONES, Mark, Series, XYChart
 from rote.report.document import Table
 

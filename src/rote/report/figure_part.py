@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rote.experiments.block_findings import BlockFindings
-from rote.experiments.findings import FigureFindings
+from rote.experiments.blocks.findings import BlockFindings
 from rote.experiments.reproduction import AnyFindings
-from rote.experiments.statement_findings import StatementFindings
+from rote.experiments.statements.findings import StatementFindings
+from rote.experiments.tables.findings import FigureFindings
 from rote.report.block_part import block_chart, block_table
 from rote.report.document import Block, ChartBlock, ClaimBlock, Part, Text
 from rote.report.run_charts import findings_chart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.experiments.meter_reading import Reading
+from rote.experiments.metering.reading import Reading
 from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save
 

@@ -130,8 +130,8 @@ def _plain(value: Any) -> Any:
 
 
 def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
-    from rote.experiments.plan_built import BITS
-    from rote.experiments.plan_theory import smallest_by_theory
+    from rote.experiments.plans.built import BITS
+    from rote.experiments.plans.theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
     from rote.theory import bounds
 

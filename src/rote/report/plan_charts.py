@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from rote.experiments.plan_built import BITS
-from rote.experiments.plan_row import PlanRow
-from rote.experiments.plan_theory import smallest_by_theory
+from rote.experiments.plans.built import BITS
+from rote.experiments.plans.row import PlanRow
+from rote.experiments.plans.theory import smallest_by_theory
 from rote.report.charts import TONES, Bar, BarChart, Mark, Series, Style, Tone, XYChart, number
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Bound

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rote import __version__
 from rote.errors import InputError, RoteError
-from rote.experiments.ledger import FILE
+from rote.experiments.ledgers.ledger import FILE
 from rote.folders import read_folder
 from rote.folders.layout import CONFIG
 from rote.progress import SILENT, Progress

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
 from rote.experiments.files import write_json
-from rote.experiments.findings import FigureFindings
 from rote.experiments.planned import AnyPlan, RunChoices, planned_runs
 from rote.experiments.reproduce import reproduce as run_figure
 from rote.experiments.reproduction import AnyFindings, Reproduction
-from rote.experiments.statement_findings import StatementFindings
-from rote.experiments.vector_findings import VectorFindings
+from rote.experiments.statements.findings import StatementFindings
+from rote.experiments.tables.findings import FigureFindings
+from rote.experiments.vectors.findings import VectorFindings
 from rote.experiments.where import HERE
 from rote.models.attention_only import Positions
 from rote.papers import figure_named

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rote.experiments.findings import FigureFindings
-from rote.experiments.ledger import TrialRow
+from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.tables.findings import FigureFindings
 from rote.papers.paper import Weighting
 from rote.report.charts import TONES, HeatMap, Mark, Series, Tone, XYChart
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from rote.experiments.ledger import Ledger, TrialRow
+from rote.experiments.ledgers.ledger import Ledger, TrialRow
 from rote.experiments.planned import RunChoices, run_of
 from rote.experiments.reproduction import AnyFindings, arranged
 from rote.models.attention_only import Positions

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rote.experiments.statement_findings import StatementFindings, StatementPoint
+from rote.experiments.statements.findings import StatementFindings, StatementPoint
 from rote.papers.statements import Line
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, figure
 

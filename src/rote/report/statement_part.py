@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.experiments.statement_findings import StatementFindings
+from rote.experiments.statements.findings import StatementFindings
 from rote.report.charts import TONES, Mark, Series, XYChart
 from rote.report.document import Table
 from rote.report.statement_figure import means

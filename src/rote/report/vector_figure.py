@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rote.experiments.vector_findings import VectorFindings, VectorSeries
+from rote.experiments.vectors.findings import VectorFindings, VectorSeries
 from rote.papers.vector_figures import CapacityFigure, GridFigure, SaturationFigure
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.experiments.vector_findings import VectorFindings
+from rote.experiments.vectors.findings import VectorFindings
 from rote.papers.vector_figures import CapacityFigure, SaturationFigure
 from rote.report.charts import TONES, Mark, Series, XYChart
 from rote.report.document import Table

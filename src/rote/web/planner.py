@@ -13,9 +13,9 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from rote.errors import InputError
-from rote.experiments.plan_built import BITS
-from rote.experiments.plan_row import PlanRow
-from rote.experiments.plan_theory import smallest_by_theory
+from rote.experiments.plans.built import BITS
+from rote.experiments.plans.row import PlanRow
+from rote.experiments.plans.theory import smallest_by_theory
 from rote.models.attention_only import AttentionOnly
 from rote.report.charts import BarChart, XYChart
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.experiments.ledger import FILE as LEDGER
+from rote.experiments.ledgers.ledger import FILE as LEDGER
 from rote.folders.layout import CONFIG, WEIGHTS
 
 DEEPEST = 6

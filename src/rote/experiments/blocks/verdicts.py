@@ -1,0 +1,163 @@
+"""Verdicts: each rule of `rote.papers.block_rules` applied to what was measured for a figure about #blocks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import singledispatch
+
+from rote.errors import InputError
+from rote.experiments.blocks.findings import BlockFindings, BlockSeries
+from rote.experiments.verdict import Outcome, Verdict
+from rote.measure.laws import Points, fit_law
+from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
+from rote.papers.rules import Rule
+
+
+@singledispatch
+def decide_on_blocks(rule: Rule, measured: BlockFindings) -> Verdict:
+    """The verdict on a claim of this rule."""
+    raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """Of b N^e: what a fit says, where there are points enough, and what whole numbers alone say."""
+
+    fitted: float | None
+    interval: tuple[float, float] | None
+    at_least: float | None
+    """The steepest of all pairs of points, each #blocks taken to be anything above one less."""
+    constant: bool
+
+    @property
+    def in_words(self) -> str:
+        if self.constant:
+            return "the same #blocks at every N"
+        fit = "too few points above one block for a fit"
+        if self.fitted is not None and self.interval is not None:
+            fit = f"exponent {self.fitted:.2f} ({self.interval[0]:.2f} to {self.interval[1]:.2f})"
+        return fit if self.at_least is None else f"{fit}, at least {self.at_least:.2f} between two points"
+
+
+def exponent_of(values: dict[int, list[int | None]], largest: int) -> Exponent:
+    """The exponent of N -> #blocks of each seed; none is more than `largest`.
+
+    One block is the least there is: of the N at which it suffices only the largest tells how #blocks grow.
+    """
+    full = largest + 1
+    numbers = {N: [full if blocks is None else blocks for blocks in seeds] for N, seeds in sorted(values.items())}
+    flat = {blocks for seeds in numbers.values() for blocks in seeds}
+    if len(flat) == 1 and full not in flat:
+        return Exponent(None, None, None, True)
+    ones = [N for N, seeds in numbers.items() if all(blocks == 1 for blocks in seeds)]
+    kept = {N: seeds for N, seeds in numbers.items() if max(ones, default=0) <= N}
+    fitted, interval = None, None
+    try:
+        points = Points.of({math.log(N): [math.log(blocks) for blocks in seeds] for N, seeds in kept.items()})
+        fit = fit_law(points, "linear", saturation=math.log(full))
+        fitted, interval = fit.values["b"], fit.hull("b")
+    except InputError:  # too few points below the top of the ladder
+        pass
+    pairs = [
+        math.log((min(after) - 1) / max(before)) / math.log(N / M)
+        for M, before in numbers.items()
+        for N, after in numbers.items()
+        if N > M and min(after) > 1 and max(before) < full
+    ]
+    return Exponent(fitted, interval, max(pairs, default=None), False)
+
+
+def series_exponent(series: BlockSeries, largest: int) -> Exponent:
+    return exponent_of({point.x: list(point.smallest) for point in series.points}, largest)
+
+
+@decide_on_blocks.register
+def _(rule: BlocksGrowAsPower, measured: BlockFindings) -> Verdict:
+    largest = max(measured.plan.ladder, default=1)
+    exponents = {series.name: series_exponent(series, largest) for series in measured.series}
+    if not exponents:
+        return Verdict("undecided", "nothing was run")
+    why = "; ".join(f"{name}: {exponent.in_words}" for name, exponent in exponents.items())
+    why += _built_in_words(measured)
+    if measured.published and not measured.plan.quick:
+        published = exponent_of({N: [blocks] for N, blocks in measured.published.items()}, largest)
+        why += f"; the published values by the same rule: {published.in_words}"
+    outcome: Outcome = "undecided"
+    if any(_outside(exponent, rule) for exponent in exponents.values()):
+        outcome = "does not"
+    elif all(
+        exponent.interval is not None and rule.low <= exponent.interval[0] and exponent.interval[1] <= rule.high
+        for exponent in exponents.values()
+    ):
+        outcome = "holds"
+    numbers = {
+        name: {"exponent": exponent.fitted, "interval": exponent.interval, "at_least": exponent.at_least}
+        for name, exponent in exponents.items()
+    }
+    return Verdict(outcome, why, numbers)
+
+
+def _built_in_words(measured: BlockFindings) -> str:
+    """How the construction's weights grow on the same sequences, in exact arithmetic."""
+    series = measured.most_built
+    built = {math.log(point.x): [math.log(point.built["exact"]["nonzeros"])] for point in series.points if point.built}
+    try:
+        fit = fit_law(Points.of(built), "linear")
+    except InputError:  # nothing was built, or too little
+        return ""
+    low, high = fit.hull("b")
+    return f"; the construction's weights ({series.name}): exponent {fit.values['b']:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _outside(exponent: Exponent, rule: BlocksGrowAsPower) -> bool:
+    if exponent.interval is not None:
+        return exponent.interval[0] > rule.high or exponent.interval[1] < rule.low
+    return exponent.at_least is not None and exponent.at_least > rule.high
+
+
+@decide_on_blocks.register
+def _(rule: BlocksDoNotGrow, measured: BlockFindings) -> Verdict:
+    points = [point for series in measured.series for point in series.points]
+    if len({point.x for point in points}) < 2:
+        return Verdict("undecided", "too few lengths were run")
+    why = ", ".join(f"{point.in_words} at {point.x:,}" for point in sorted(points, key=lambda point: point.x))
+    known = [[blocks for blocks in point.smallest if blocks is not None] for point in points]
+    if any(len(seeds) < len(point.smallest) for seeds, point in zip(known, points, strict=True)):
+        return Verdict("does not", why)
+    every = [blocks for seeds in known for blocks in seeds]
+    if max(every) - min(every) <= rule.within:
+        return Verdict("holds", why)
+    first = min(points, key=lambda point: point.x).smallest
+    last = max(points, key=lambda point: point.x).smallest
+    grown = min(blocks or 0 for blocks in last) - max(blocks or 0 for blocks in first) > rule.within
+    return Verdict("does not" if grown else "undecided", why)
+
+
+@decide_on_blocks.register
+def _(rule: NoMoreThanPublished, measured: BlockFindings) -> Verdict:
+    above, compared = [], 0
+    for series in measured.series:
+        for point in series.points:
+            published = measured.published.get(point.x)
+            if published is None:
+                continue
+            compared += 1
+            if any(blocks is None or blocks > published for blocks in point.smallest):
+                above.append(f"{series.name} at {point.x:,}: {point.in_words}, published {published}")
+    if not compared:
+        return Verdict("undecided", "no published value for these points")
+    why = f"at {compared - len(above)} of {compared} points" + (f"; above: {'; '.join(above)}" if above else "")
+    return Verdict("does not" if above else "holds", why, {"points": compared, "above": above})
+
+
+@decide_on_blocks.register
+def _(rule: MoreBlocksRecallMore, measured: BlockFindings) -> Verdict:
+    best = {curve.blocks: max(curve.accuracies) for curve in measured.curves}
+    deeper = {blocks: accuracy for blocks, accuracy in best.items() if blocks > 1}
+    if 1 not in best or not deeper:
+        return Verdict("undecided", "one block and more than one were not both run")
+    more = [blocks for blocks, accuracy in deeper.items() if accuracy >= best[1] + rule.by]
+    why = f"{best[1]:.3f} with 1, " + ", ".join(f"{accuracy:.3f} with {blocks}" for blocks, accuracy in deeper.items())
+    outcome: Outcome = "holds" if len(more) == len(deeper) else "undecided" if more else "does not"
+    return Verdict(outcome, why, {"best": best})

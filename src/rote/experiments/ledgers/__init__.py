@@ -1,0 +1,1 @@
+"""Ledgers: every trial of a run, committed when it ends."""

@@ -1,0 +1,266 @@
+"""The ledger of a run: one SQLite row per trial, committed when the trial ends.
+
+A run is a folder with `ledger.sqlite`. A killed run has lost only the trials that had not ended; opening the ledger
+again says which are done. A ledger belongs to one plan of trials (its `identity`): results of different protocols are
+never mixed. A trial that failed is kept apart with its reason, and is tried again when the run is resumed.
+
+Order is by name, or by when a row was written; the time of day is for readers alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rote.errors import InputError
+from rote.experiments.ledgers import schema as ledger_schema
+from rote.experiments.ledgers.file import claim, for_reading, refusal
+from rote.experiments.ledgers.lock import alone
+
+FILE = "ledger.sqlite"
+
+
+class TrialKey(NamedTuple):
+    """What names a trial: its cell of the grid, in canonical JSON, and its seed."""
+
+    cell: str
+    seed: int
+
+    @classmethod
+    def of(cls, cell: dict[str, Any], seed: int) -> TrialKey:
+        return cls(canonical(cell), seed)
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """A trial that ended."""
+
+    cell: dict[str, Any]
+    seed: int
+    result: dict[str, Any]
+    seconds: float
+    """Processor time of the trial."""
+    ended: str
+
+    @property
+    def key(self) -> TrialKey:
+        return TrialKey.of(self.cell, self.seed)
+
+
+@dataclass(frozen=True)
+class FailedTrial:
+    """A trial that did not end, and why."""
+
+    key: TrialKey
+    reason: str
+    ended: str
+
+
+@dataclass(frozen=True)
+class LedgerOverview:
+    """What a ledger says without reading its results."""
+
+    identity: dict[str, Any]
+    about: dict[str, Any]
+    trials: int
+    failed: int
+    seconds: float
+    """Processor time of its trials."""
+    last_ended: str | None
+    """Of the trial that was recorded last, by the clock of its machine."""
+
+
+class Ledger:
+    """Open with `Ledger.open`, as a context manager: one process at a time writes to a run."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+        self._cells = self._numbers()
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: str | Path | None, identity: dict[str, Any], about: dict[str, Any]) -> Iterator[Ledger]:
+        """The ledger of a new run, or of one that is to be resumed; kept in memory alone when there is no folder.
+
+        `identity` is all that results depend on (figure, protocol, variant, versions that matter); a folder that holds
+        another identity is refused. `about` is for readers (command, versions, machine) and kept from the start.
+        """
+        if folder is None:
+            with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+                ledger_schema.create(connection)
+                yield cls(connection, Path(FILE))
+            return
+        folder = Path(folder)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: is a file; give a folder for the run")
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / FILE
+        with alone(folder), closing(_connected(path)) as connection:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                claim(connection, path, canonical(identity), json.dumps(about))
+                yield cls(connection, path)
+            except sqlite3.DatabaseError as error:
+                raise refusal(path, error) from None
+
+    @classmethod
+    @contextmanager
+    def reading(cls, folder: str | Path, whole: bool = True) -> Iterator[Ledger]:
+        """A run's ledger, to be read alone; a run that is being written can be read.
+
+        Its file is checked as a `whole` first, which takes a second for a million trials; the trials that are read are
+        checked in any case.
+        """
+        path = Path(folder) / FILE
+        if not path.is_file():
+            raise InputError(f"{folder}: not a run, {FILE} missing; `rote reproduce FIGURE -o RUN` makes one")
+        try:
+            with closing(for_reading(path, whole)) as connection:
+                # What is read in several statements is of one moment.
+                connection.execute("BEGIN")
+                yield cls(connection, path)
+        except sqlite3.DatabaseError as error:
+            raise refusal(path, error) from None
+
+    @classmethod
+    def read(cls, folder: str | Path) -> tuple[dict[str, Any], list[TrialRow]]:
+        """What a run says of itself, and its trials."""
+        with cls.reading(folder) as ledger:
+            identity, about = ledger.said()
+            return {"identity": identity, "about": about}, ledger.rows()
+
+    def said(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The run's identity, and what else it says of itself."""
+        identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
+        return json.loads(identity), json.loads(about)
+
+    def overview(self) -> LedgerOverview:
+        trials, seconds, last = self._connection.execute(
+            "SELECT count(*), total(seconds), max(id) FROM trials"
+        ).fetchone()
+        ended = self._connection.execute("SELECT ended FROM trials WHERE id = ?", (last,)).fetchone()
+        failed = self._connection.execute("SELECT count(*) FROM failures").fetchone()[0]
+        return LedgerOverview(*self.said(), trials, failed, seconds, None if ended is None else ended[0])
+
+    def done(self) -> set[TrialKey]:
+        """Trials that have ended."""
+        return {TrialKey(cell, seed) for cell, seeds in self.seeds().items() for seed in seeds}
+
+    def seeds(self) -> dict[str, set[int]]:
+        """By the text of its cell, the seeds of every trial that ended; quick where there are a million."""
+        texts = {number: cell for cell, number in self._cells.items()}
+        named = self._connection.execute("SELECT cell, group_concat(seed) FROM trials GROUP BY cell")
+        return {texts[cell]: set(map(int, seeds.split(","))) for cell, seeds in named}
+
+    def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> TrialRow:
+        """Commit a trial that ended and give its row, as it will be read. A trial is recorded once."""
+        name, text, ended = canonical(cell), json.dumps(result), _now()
+        with self._transaction():
+            self._insert(name, seed, text, seconds, ended)
+            self._connection.execute("DELETE FROM failures WHERE cell = ? AND seed = ?", (self._number(name), seed))
+        return _row(name, seed, text, seconds, ended)
+
+    def record_failure(self, key: TrialKey, reason: str) -> FailedTrial:
+        """Commit why a trial did not end; of one that fails again the last reason is kept."""
+        failure = FailedTrial(key, reason, _now())
+        with self._transaction():
+            self._insert_failure(failure)
+        return failure
+
+    def copy(self, rows: Iterable[TrialRow], failures: Iterable[FailedTrial]) -> None:
+        """Take over trials of other ledgers as they stand, all in one transaction."""
+        with self._transaction():
+            for row in rows:
+                self._insert(canonical(row.cell), row.seed, json.dumps(row.result), row.seconds, row.ended)
+            for failure in failures:
+                self._insert_failure(failure)
+
+    def failures(self) -> list[FailedTrial]:
+        """Trials that failed and have not ended since, ordered by cell and seed."""
+        columns = self._connection.execute(
+            "SELECT cells.cell, seed, reason, ended FROM failures JOIN cells ON cells.id = failures.cell ORDER BY 1, 2"
+        )
+        return [FailedTrial(TrialKey(cell, seed), reason, ended) for cell, seed, reason, ended in columns]
+
+    def cells(self) -> list[tuple[dict[str, Any], int]]:
+        """Every cell with the number of its trials that ended, ordered by name."""
+        trials = dict(self._connection.execute("SELECT cell, count(*) FROM trials GROUP BY cell"))
+        return [(json.loads(cell), trials.get(self._cells[cell], 0)) for cell in sorted(self._cells)]
+
+    def rows(self, cells: Sequence[dict[str, Any]] | None = None, most: int = -1) -> list[TrialRow]:
+        """Trials ordered by cell and seed, whatever order they ended in: all, or those of some cells, or the first."""
+        chosen = "" if cells is None else "WHERE trials.cell IN (SELECT value FROM json_each(?)) "
+        numbers = [] if cells is None else [json.dumps([self._cells[canonical(cell)] for cell in cells])]
+        columns = self._connection.execute(
+            "SELECT cells.cell, seed, result, seconds, ended, checksum FROM cells "
+            "JOIN trials ON trials.cell = cells.id "
+            f"JOIN results ON results.trial = trials.id {chosen}ORDER BY cells.cell, seed LIMIT ?",
+            (*numbers, most),
+        )
+        rows = []
+        for cell, seed, result, seconds, ended, checksum in columns:
+            if ledger_schema.checksum(cell, seed, result, seconds) != checksum:
+                raise ledger_schema.damaged(self._path, f"the trial of seed {seed} of {cell} is not what was written")
+            rows.append(_row(cell, seed, result, seconds, ended))
+        return rows
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._cells = self._numbers()
+            raise
+
+    def _insert(self, cell: str, seed: int, result: str, seconds: float, ended: str) -> None:
+        values = (self._number(cell), seed, seconds, ended, ledger_schema.checksum(cell, seed, result, seconds))
+        written = self._connection.execute(
+            "INSERT INTO trials (cell, seed, seconds, ended, checksum) VALUES (?, ?, ?, ?, ?)", values
+        )
+        self._connection.execute("INSERT INTO results VALUES (?, ?)", (written.lastrowid, result))
+
+    def _insert_failure(self, failure: FailedTrial) -> None:
+        values = (self._number(failure.key.cell), failure.key.seed, failure.reason, failure.ended)
+        self._connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", values)
+
+    def _numbers(self) -> dict[str, int]:
+        return dict(self._connection.execute("SELECT cell, id FROM cells"))
+
+    def _number(self, cell: str) -> int:
+        """The cell's number, given when its first trial is recorded."""
+        if cell not in self._cells:
+            written = self._connection.execute("INSERT INTO cells (cell) VALUES (?)", (cell,))
+            self._cells[cell] = written.lastrowid or 0
+        return self._cells[cell]
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """An open ledger; the file is made here, where a full disk or one that cannot be written to refuses it."""
+    try:
+        return sqlite3.connect(path, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise refusal(path, error) from None
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """JSON that is the same text for the same content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _row(cell: str, seed: int, result: str, seconds: float, ended: str) -> TrialRow:
+    return TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""`rote plan`: what every method takes to hold given facts."""

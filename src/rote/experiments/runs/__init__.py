@@ -1,0 +1,1 @@
+"""What is done with runs that ended: laws, lists, tables, merging."""

@@ -1,0 +1,75 @@
+"""A run's trials as one table: a row a trial, a column for everything that its cell and its result say.
+
+Names are joined by dots: `spec.heads`, `protocol.steps`, `result.accuracy`. What is no single number or word (a loss
+curve) is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rote.errors import InputError
+from rote.experiments.ledgers.ledger import Ledger, TrialRow
+
+if TYPE_CHECKING:
+    import polars
+
+FORMATS = (".csv", ".parquet")
+TIMES = frozenset({"seconds"})
+"""What a result says of how long it took: it differs from one machine, and from one day, to the next."""
+
+
+def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested names joined by dots."""
+    fields: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            fields |= flat(value, f"{prefix}{name}.")
+        else:
+            fields[f"{prefix}{name}"] = json.dumps(value) if isinstance(value, list) else value
+    return fields
+
+
+def lasting(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result without what depends on the machine that it was trained on."""
+    return {name: value for name, value in result.items() if name not in TIMES}
+
+
+def trial_record(row: TrialRow, times: bool = True) -> dict[str, Any]:
+    """A row of the table; without its times it is the same wherever the trial ran."""
+    result = row.result if times else lasting(row.result)
+    record = {**flat(row.cell), "seed": row.seed, **flat(result, "result.")}
+    return {**record, "seconds": row.seconds, "ended": row.ended} if times else record
+
+
+def trial_frame(rows: Iterable[TrialRow], times: bool = True) -> polars.DataFrame:
+    """Trials as a frame, in their order."""
+    import polars
+
+    return polars.DataFrame([trial_record(row, times) for row in rows], infer_schema_length=None)
+
+
+def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple[Path, int]:
+    """Write a run's trials as CSV or Parquet, by the name's ending; the file, whole or not at all, and how many.
+
+    Without `times` the bytes are the same for the same trials, whenever, wherever and in whatever order they ran.
+    """
+    path = Path(output)
+    if path.suffix not in FORMATS:
+        raise InputError(f"`output`: {path} must end in {' or '.join(FORMATS)}")
+    rows = Ledger.read(run)[1]
+    if not rows:
+        raise InputError(f"{run}: no trial has ended yet; there is nothing to export")
+    frame = trial_frame(rows, times)
+    write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        write(aside)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return path, len(rows)

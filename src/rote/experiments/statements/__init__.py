@@ -1,0 +1,1 @@
+"""Statements that are checked without training: what is evaluated, compared and judged."""

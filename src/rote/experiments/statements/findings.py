@@ -1,0 +1,110 @@
+"""What the cells of a checked statement say: numbers by series and x, and the verdict on each claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.trial import Results
+from rote.experiments.verdict import Verdict, claims_summary
+from rote.papers.paper import Claim
+from rote.papers.statements import Statement
+
+
+@dataclass(frozen=True)
+class StatementPoint:
+    """A cell and a seed, with what was measured."""
+
+    series: str
+    x: float
+    seed: int
+    numbers: dict[str, float | None]
+    seconds: float
+
+    def value(self, side: str | float) -> float | None:
+        """A number by its name, or the number itself."""
+        return self.numbers.get(side) if isinstance(side, str) else side
+
+
+@dataclass(frozen=True)
+class StatementFindings:
+    """All that was measured for one statement."""
+
+    plan: StatementPlan
+    evaluated: tuple[StatementPoint, ...]
+    missing: int
+    """Cells and seeds that have not been run to their end."""
+
+    @property
+    def series(self) -> dict[str, list[StatementPoint]]:
+        """Points by series, in order of x."""
+        grouped: dict[str, list[StatementPoint]] = {}
+        for point in self.evaluated:
+            grouped.setdefault(point.series, []).append(point)
+        return {name: sorted(points, key=lambda point: point.x) for name, points in grouped.items()}
+
+    @cached_property
+    def verdicts(self) -> list[tuple[Claim, Verdict]]:
+        """Each claim with its verdict."""
+        from rote.experiments.statements.verdicts import decide_on_statement
+
+        return [(claim, decide_on_statement(claim.rule, self)) for claim in self.plan.figure.claims]
+
+    @property
+    def published_verdicts(self) -> list[Verdict]:
+        return [verdict for _, verdict in self.verdicts]
+
+    @property
+    def figure(self) -> Statement:
+        return self.plan.figure
+
+    @property
+    def protocol(self) -> str:
+        return self.plan.protocol
+
+    @property
+    def quick(self) -> bool:
+        return self.plan.quick
+
+    @property
+    def repeats(self) -> int:
+        return self.plan.repeats
+
+    @property
+    def points(self) -> int:
+        """Cells and seeds that ended."""
+        return len(self.evaluated)
+
+    @property
+    def note(self) -> str:
+        return self.plan.figure.note
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        figure = self.plan.figure
+        return {
+            "figure": figure.id,
+            "title": figure.title,
+            "passage": figure.passage,
+            "quick": self.plan.quick,
+            "repeats": self.plan.repeats,
+            "missing": self.missing,
+            "x": figure.x,
+            "points": [
+                {"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.evaluated
+            ],
+            "claims": claims_summary(self.verdicts),
+        }
+
+
+def statement_findings(plan: StatementPlan, results: Results) -> StatementFindings:
+    """Arrange what has ended; what has not is counted as missing."""
+    trials = plan.trials()
+    points = tuple(
+        StatementPoint(cell.series, cell.x, trial.seed, results[trial.key]["numbers"], results[trial.key]["seconds"])
+        for cell, trial in trials
+        if trial.key in results
+    )
+    return StatementFindings(plan, points, len(trials) - len(points))

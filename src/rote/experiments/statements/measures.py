@@ -1,0 +1,25 @@
+"""What evaluates each kind of setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rote.experiments.statements import attention, encoders, memorizers, query_attention
+from rote.papers import statement_settings as settings
+
+MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
+    settings.BestEncoder: encoders.best_encoder_numbers,
+    settings.Circle: encoders.circle_numbers,
+    settings.LookUpRows: encoders.look_up_numbers,
+    settings.TwoContexts: encoders.two_contexts_numbers,
+    settings.AttentionLayer: attention.layer_numbers,
+    settings.OneSumOfMany: attention.one_sum_numbers,
+    settings.SharpenedTable: attention.sharpened_numbers,
+    settings.AttentionRank: attention.rank_numbers,
+    settings.StoredFacts: attention.stored_numbers,
+    settings.QueryAttentionRank: query_attention.rank_numbers,
+    settings.BuiltQueryAttention: query_attention.built_numbers,
+    settings.Memorizer: memorizers.memorizer_numbers,
+    settings.PositionMemorizer: memorizers.position_numbers,
+}

@@ -1,0 +1,1 @@
+"""Figures about look-up tables: plan, trials arranged as series, laws, verdicts."""

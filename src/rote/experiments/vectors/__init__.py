@@ -1,0 +1,1 @@
+"""Figures about vector tasks: searches for capacity, published grids, saturation."""

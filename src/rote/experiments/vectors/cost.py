@@ -1,0 +1,61 @@
+"""What a figure about vector tasks costs, before it is run: rough processor time.
+
+A step takes a fixed time, one for each head's matrices (folding and Muon's orthogonalisation), and one for each number
+that an example makes a head compute. Variable projection adds the normal equations of the readout. The constants were
+fitted to the trials behind docs/mahdavi2024.md, on a core that was shared; expect a factor of two either way.
+"""
+
+from __future__ import annotations
+
+from rote.experiments.vectors.guess import expected_capacity
+from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.trial import VectorTrial
+from rote.papers.vector_figures import CapacityFigure, VectorSetting
+from rote.training.query_attention.protocol import VectorProtocol, protocol_for
+
+PER_STEP = 2.6e-3
+PER_HEAD = 6.5e-4
+PER_HEAD_ADAM = 1.0e-4
+"""Where no matrix is made orthogonal."""
+PER_WEIGHT = 1.3e-8
+"""For each attention weight of a shared context: a column of 65 products, softmax, and the same backward."""
+PER_CONTEXT_PRODUCT = 1.3e-10
+"""For each product of a head with a vector of a fresh context."""
+PER_CONTEXT_NUMBER = 1.0e-9
+"""For each number of a fresh context, which is read anew at every step."""
+PER_GRAM_PRODUCT = 5.0e-11
+TRIES = 4
+"""Of a search, about; the two thresholds of labels take twice as many."""
+
+
+def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtocol) -> float:
+    """Processor time of one trial that takes all its steps."""
+    batch = min(protocol.batch or examples, examples)
+    muon = PER_HEAD * setting.head_dim / setting.dim
+    heads = setting.heads * (muon if protocol.optimizer == "muon" else PER_HEAD_ADAM)
+    if setting.shared:
+        each = setting.heads * setting.context * PER_WEIGHT
+        width = setting.heads * setting.context
+    else:
+        each = setting.heads * setting.dim * (6 * setting.context + 2 * setting.dim) * PER_CONTEXT_PRODUCT
+        each += setting.context * setting.dim * PER_CONTEXT_NUMBER
+        width = setting.heads * setting.dim
+    if protocol.method == "projection":
+        # Attention is computed once for the readout's equations and once for the gradient.
+        each = 1.6 * each + width**2 * PER_GRAM_PRODUCT
+    return protocol.steps * (PER_STEP + heads + batch * each)
+
+
+def vector_cost(plan: VectorPlan) -> tuple[int, float]:
+    """Trials and estimated processor seconds of a plan; searches are guessed at."""
+    if isinstance(plan.figure, CapacityFigure):
+        trials, seconds = 0, 0.0
+        for setting, _ in plan.cells:
+            examples = expected_capacity(setting)
+            tries = TRIES if setting.classes is None else 2 * TRIES
+            protocol = protocol_for(plan.protocol, examples, None if setting.classes else 1)
+            trials += tries * plan.repeats
+            seconds += tries * plan.repeats * trial_seconds(setting, examples, protocol)
+        return trials, seconds
+    planned: list[VectorTrial] = plan.trials()
+    return len(planned), sum(trial_seconds(trial.setting, trial.examples, trial.protocol) for trial in planned)

@@ -1,0 +1,63 @@
+"""A trial on a vector task as it is planned: a setting, a number of examples, a protocol and a seed.
+
+Seed s draws its examples and its initial weights from s alone, so that a trial gives the same result wherever it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rote.experiments.ledgers.ledger import TrialKey
+from rote.papers.vector_figures import Threshold, VectorSetting
+from rote.tasks import VectorTask
+from rote.tasks.generators import random_vectors
+from rote.training.query_attention.protocol import VectorProtocol
+
+Results = Mapping[TrialKey, dict[str, Any]]
+"""What ended trials recorded, by trial."""
+
+
+@dataclass(frozen=True)
+class VectorTrial:
+    """A model to train on so many examples. Trials of equal content are one trial."""
+
+    setting: VectorSetting
+    examples: int
+    protocol: VectorProtocol
+    seed: int
+    heads_measured: bool = False
+    """Whether the ledger keeps how the heads share the examples (see `vector_saturation`)."""
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """Everything but the seed, as the ledger keeps it."""
+        return {
+            "spec": self.setting.spec.to_config(),
+            "shared": self.setting.shared,
+            "labels": self.setting.classes is not None,
+            "examples": self.examples,
+            "protocol": self.protocol.model_dump(mode="json"),
+            **({"heads_measured": True} if self.heads_measured else {}),
+        }
+
+    @property
+    def key(self) -> TrialKey:
+        """The trial's name in the ledger."""
+        return TrialKey.of(self.cell, self.seed)
+
+    def task(self) -> VectorTask:
+        """Vectors uniform in [0, 1)^d as in the published experiments, labels or a uniform target."""
+        setting = self.setting
+        return random_vectors(
+            self.examples, setting.context, setting.dim, shared=setting.shared, classes=setting.classes,
+            targets=None if setting.classes else 1, distribution="uniform", seed=self.seed,
+        )  # fmt: skip
+
+
+def meets_threshold(result: dict[str, Any], threshold: Threshold) -> bool:
+    """Whether a trial met a threshold; one that diverged did not."""
+    if threshold.accuracy is not None:
+        return result["accuracy"] is not None and result["accuracy"] >= threshold.accuracy
+    return result["mean_square"] is not None and result["mean_square"] < (threshold.mean_square or 0.0)

@@ -1,0 +1,176 @@
+"""Verdicts: each rule of `rote.papers.vector_rules` applied to what was measured for a figure about vector tasks."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from rote.experiments.vectors.findings import VectorFindings, VectorPoint
+from rote.experiments.verdict import Outcome, Verdict
+from rote.papers.rules import Rule
+from rote.papers.vector_rules import (
+    DecreasesWithSize,
+    HeadsSplitExamples,
+    IncreasesWithSize,
+    MeetsPromise,
+    NoMoreThanRank,
+    NothingBeyond,
+    PowerOfSize,
+    SaturatesWithTraining,
+)
+
+STEP = 0.05
+"""Capacities are known to within one rung of the ladder of sizes."""
+
+
+@singledispatch
+def decide_on_vectors(rule: Rule, measured: VectorFindings) -> Verdict:
+    """The verdict on a claim of this rule."""
+    raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
+
+
+@decide_on_vectors.register
+def _(rule: PowerOfSize, measured: VectorFindings) -> Verdict:
+    fits = {series.name: fit for series in measured.series if (fit := series.power) is not None}
+    if not fits:
+        return Verdict("undecided", "no series has the four points that a power law needs")
+    exponents = {name: fit.values["exponent"] for name, fit in fits.items()}
+    agree = [name for name, exponent in exponents.items() if rule.low <= exponent <= rule.high]
+    against = [
+        name
+        for name, fit in fits.items()
+        if name not in agree and (fit.hull("exponent")[1] < rule.low or fit.hull("exponent")[0] > rule.high)
+    ]
+    lines = {series.name: fit for series in measured.series if (fit := series.fit("linear")) is not None}
+    numbers = {
+        name: {
+            "exponent": fit.values["exponent"],
+            "interval": fit.hull("exponent"),
+            "slope": lines[name].values["b"],
+            "slope_interval": lines[name].hull("b"),
+            "offset": lines[name].values["a"],
+        }
+        for name, fit in fits.items()
+    }
+    why = "; ".join(
+        f"{name}: exponent {law['exponent']:.2f} ({law['interval'][0]:.2f} to {law['interval'][1]:.2f}), "
+        f"{law['slope']:.0f} a head from {law['offset']:+.0f}"
+        for name, law in numbers.items()
+    )
+    outcome: Outcome = "undecided"
+    if len(agree) >= 0.75 * len(fits):
+        outcome = "holds"
+    elif len(against) >= 0.5 * len(fits):
+        outcome = "does not"
+    return Verdict(outcome, why, numbers)
+
+
+@decide_on_vectors.register
+def _(rule: IncreasesWithSize, measured: VectorFindings) -> Verdict:
+    return _monotone(measured, 1)
+
+
+@decide_on_vectors.register
+def _(rule: DecreasesWithSize, measured: VectorFindings) -> Verdict:
+    return _monotone(measured, -1)
+
+
+@decide_on_vectors.register
+def _(rule: SaturatesWithTraining, measured: VectorFindings) -> Verdict:
+    return _monotone(measured, 1)
+
+
+def _monotone(measured: VectorFindings, sign: int) -> Verdict:
+    moves = [
+        (series.name, before, after)
+        for series in measured.series
+        for before, after in zip(series.points, series.points[1:], strict=False)
+    ]
+    if not moves:
+        return Verdict("undecided", "no series has two points")
+    wrong = [
+        f"{name}: {before.mean:.4g} at {before.x:g}, {after.mean:.4g} at {after.x:g}"
+        for name, before, after in moves
+        if sign * (after.mean - before.mean) < -STEP * abs(before.mean)
+    ]
+    right = sum(sign * (after.mean - before.mean) > 0 for _, before, after in moves)
+    ends = "; ".join(
+        f"{series.name}: {series.points[0].mean:.4g} at {series.points[0].x:g} to {series.points[-1].mean:.4g} at "
+        f"{series.points[-1].x:g}"
+        for series in measured.series
+    )
+    word = "rises" if sign > 0 else "falls"
+    why = f"{word} in {right} of {len(moves)} moves; {ends}" + (f"; against: {'; '.join(wrong)}" if wrong else "")
+    outcome: Outcome = "does not" if wrong else "holds" if right == len(moves) else "undecided"
+    return Verdict(outcome, why, {"moves": len(moves), "right": right, "wrong": wrong})
+
+
+@decide_on_vectors.register
+def _(rule: NothingBeyond, measured: VectorFindings) -> Verdict:
+    pairs: list[tuple[str, VectorPoint, VectorPoint]] = []
+    for series in measured.series:
+        at = next((point for point in series.points if point.x == rule.x), None)
+        last = series.points[-1]
+        if at is not None and last.x > rule.x and at.mean > 0:
+            pairs.append((series.name, at, last))
+    if not pairs:
+        return Verdict("undecided", f"no series was run at {rule.x} and beyond")
+    ratios = {name: last.mean / at.mean for name, at, last in pairs}
+    # All seeds of one beyond all of the other, by more than the margin: the seeds alone do not explain it.
+    gained = [name for name, at, last in pairs if min(last.values) > (1 + rule.within) * max(at.values)]
+    lost = [name for name, at, last in pairs if (1 + rule.within) * max(last.values) < min(at.values)]
+    why = "; ".join(
+        f"{name}: {last.mean:.4g} at {last.x:g} over {at.mean:.4g} at {rule.x} = {ratios[name]:.2f}"
+        for name, at, last in pairs
+    )
+    within = all(abs(ratio - 1) <= rule.within for ratio in ratios.values())
+    outcome: Outcome = "does not" if gained else "holds" if within else "undecided"
+    return Verdict(outcome, why, {"ratios": ratios, "gained": gained, "lost": lost})
+
+
+@decide_on_vectors.register
+def _(rule: MeetsPromise, measured: VectorFindings) -> Verdict:
+    points = [(series.name, point) for series in measured.series for point in series.points]
+    if not points:
+        return Verdict("undecided", "nothing was run")
+    below = [
+        f"{name} at {point.x:g}: {min(point.values):g} of {point.setting.promised}"
+        for name, point in points
+        if min(point.values) < point.setting.promised
+    ]
+    why = f"met at {len(points) - len(below)} of {len(points)} points" + (
+        f"; below: {'; '.join(below)}" if below else ""
+    )
+    return Verdict("does not" if below else "holds", why, {"points": len(points), "below": below})
+
+
+@decide_on_vectors.register
+def _(rule: NoMoreThanRank, measured: VectorFindings) -> Verdict:
+    ratios = {
+        f"{series.name} at {point.x:g}": point.mean / point.setting.rank
+        for series in measured.series
+        for point in series.points
+    }
+    if not ratios:
+        return Verdict("undecided", "nothing was run")
+    above = [name for name, ratio in ratios.items() if ratio > 1]
+    most = max(ratios, key=lambda name: ratios[name])
+    median = float(np.median(list(ratios.values())))
+    why = (
+        f"exceeded at {len(above)} of {len(ratios)} points; {median:.1f} times the bound in the median, "
+        f"{ratios[most]:.1f} times at most ({most})"
+    )
+    return Verdict("does not" if above else "holds", why, ratios)
+
+
+@decide_on_vectors.register
+def _(rule: HeadsSplitExamples, measured: VectorFindings) -> Verdict:
+    overlaps = np.array([pair for series in measured.series for point in series.points for pair in point.overlaps])
+    if len(overlaps) < 2:
+        return Verdict("undecided", "too few pairs of heads that are saturated on any example")
+    draws = np.random.default_rng(0).choice(overlaps, (2000, len(overlaps))).mean(1)
+    low, high = (float(end) for end in np.percentile(draws, [2.5, 97.5]))
+    why = f"mean overlap {overlaps.mean():.2f} ({low:.2f} to {high:.2f}), 1 if independent, {len(overlaps)} pairs"
+    outcome: Outcome = "holds" if high < rule.below else "does not" if low > rule.below else "undecided"
+    return Verdict(outcome, why, {"mean": float(overlaps.mean()), "interval": (low, high), "pairs": len(overlaps)})
