@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from rote.errors import InputError
 from rote.experiments.blocks import training as block_training
 from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.search import tried_as
 from rote.experiments.blocks.studies import Studies
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
+from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
-from rote.training.failure import FAILURES, Failed
 
 
 @dataclass(frozen=True)
@@ -33,36 +30,15 @@ class BlockTrainer:
     def train(
         self, ask: Ask[AnyTrial], workers: int | None, progress: Progress
     ) -> Iterator[Outcome[AnyTrial, dict[str, Any]]]:
-        workers = os.cpu_count() or 1 if workers is None else workers
-        if workers < 1:
-            raise InputError(f"workers: {workers} must be at least 1")
-        with ThreadPoolExecutor(workers, "rote-blocks") as pool, progress.stage("training") as stage:
-            running: dict[Future[list[dict[str, Any]]], list[AnyTrial]] = {}
-            ended = 0
-            try:
-                while True:
-                    busy = {_stack(trials[0]) for trials in running.values()}
-                    waiting: dict[tuple[Any, ...], list[AnyTrial]] = {}
-                    for trial in ask():
-                        if (name := _stack(trial)) not in busy:
-                            waiting.setdefault(name, []).append(trial)
-                    for trials in list(waiting.values())[: workers - len(running)]:
-                        running[pool.submit(self._records, trials[0])] = trials
-                    if not running:
-                        return
-                    stage.describe(f"training: {ended} trials ended, {len(waiting)} stacks known to be wanted")
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        for trial, record in _outcomes(running.pop(future), future):
-                            ended += 1
-                            stage.advance()
-                            yield trial, record, 0.0 if isinstance(record, Failed) else record["seconds"]
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        return in_threads(ask, workers, progress, "training", self._records, _stack)
 
-    def _records(self, trial: AnyTrial) -> list[dict[str, Any]]:
-        if isinstance(trial, BuiltTrial):
-            return [block_training.built_record(trial, self.texts)]
-        return block_training.trained_records(trial, self.texts, stops=self.stops)
+    def _records(self, trials: list[AnyTrial]) -> list[dict[str, Any]]:
+        """A record for each trial of a stack; it is always trained whole, also where some of it was recorded before."""
+        first = trials[0]
+        if isinstance(first, BuiltTrial):
+            return [block_training.built_record(first, self.texts)]
+        records = block_training.trained_records(first, self.texts, stops=self.stops)
+        return [records[trial.number - trial.first] for trial in trials if isinstance(trial, BlockTrial)]
 
 
 @dataclass
@@ -117,17 +93,3 @@ def _stack(trial: AnyTrial) -> tuple[Any, ...]:
     """Names the stack that a trial is trained in."""
     place = (trial.blocks, trial.first) if isinstance(trial, BlockTrial) else ("built",)
     return (trial.kind, trial.sequences, trial.seed, *place)
-
-
-def _outcomes(
-    trials: list[AnyTrial], future: Future[list[dict[str, Any]]]
-) -> list[tuple[AnyTrial, dict[str, Any] | Failed]]:
-    """What became of each trial that was asked for.
-
-    A stack is always trained whole: of one that was recorded in part, the rest is given.
-    """
-    try:
-        records = future.result()
-    except FAILURES as error:
-        return [(trial, Failed(error)) for trial in trials]
-    return [(trial, records[trial.number - trial.first if isinstance(trial, BlockTrial) else 0]) for trial in trials]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
+from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.statements.trial import StatementTrial, measured_record
 from rote.experiments.where import Ask, Outcome
 from rote.papers.statements import Statement, StatementCell
 from rote.progress import Progress
-from rote.training.failure import FAILURES, Failed
 
 FORMAT = 1
 """Raised when trials of the same name would come out otherwise: older runs are then not resumed."""
@@ -28,25 +26,10 @@ class StatementTrainer:
     def train(
         self, ask: Ask[StatementTrial], workers: int | None, progress: Progress
     ) -> Iterator[Outcome[StatementTrial, dict[str, Any]]]:
-        workers = os.cpu_count() or 1 if workers is None else workers
-        if workers < 1:
-            raise InputError(f"`workers={workers}`: must be at least 1")
-        with ThreadPoolExecutor(workers, "rote-statements") as pool, progress.stage("evaluating", len(ask())) as stage:
-            running: dict[Future[dict[str, Any]], StatementTrial] = {}
-            try:
-                while True:
-                    busy = {trial.key for trial in running.values()}
-                    waiting = [trial for trial in ask() if trial.key not in busy]
-                    for trial in waiting[: workers - len(running)]:
-                        running[pool.submit(measured_record, trial)] = trial
-                    if not running:
-                        return
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        trial, result = running.pop(future), _outcome(future)
-                        stage.advance()
-                        yield trial, result, 0.0 if isinstance(result, Failed) else result["seconds"]
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        def work(trials: list[StatementTrial]) -> list[dict[str, Any]]:
+            return [measured_record(trial) for trial in trials]
+
+        return in_threads(ask, workers, progress, "evaluating", work, total=len(ask()))
 
 
 @dataclass(frozen=True)
@@ -114,10 +97,3 @@ class StatementPlan:
         self, ask: Ask[StatementTrial], workers: int | None, progress: Progress
     ) -> Iterator[Outcome[StatementTrial, dict[str, Any]]]:
         return self.trainer.train(ask, workers, progress)
-
-
-def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | Failed:
-    try:
-        return future.result()
-    except FAILURES as error:
-        return Failed(error)

@@ -6,19 +6,16 @@ cells at once, a search one size at a time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rote.errors import InputError
+from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.vectors.training import trained_record
 from rote.experiments.vectors.trial import Results, VectorTrial
 from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
-from rote.training.failure import FAILURES, Failed
 
 
 @dataclass(frozen=True)
@@ -46,28 +43,9 @@ class VectorRun:
     def train(
         self, ask: Ask[VectorTrial], workers: int | None, progress: Progress
     ) -> Iterator[Outcome[VectorTrial, dict[str, Any]]]:
-        workers = os.cpu_count() or 1 if workers is None else workers
-        if workers < 1:
-            raise InputError(f"workers: {workers} must be at least 1")
-        with ThreadPoolExecutor(workers, "rote-vectors") as pool, progress.stage("training") as stage:
-            running: dict[Future[dict[str, Any]], VectorTrial] = {}
-            ended = 0
-            try:
-                while True:
-                    busy = {trial.key for trial in running.values()}
-                    waiting = [trial for trial in ask() if trial.key not in busy]
-                    for trial in waiting[: workers - len(running)]:
-                        running[pool.submit(trained_record, trial)] = trial
-                    if not running:
-                        return
-                    stage.describe(f"training: {ended} trials ended, {len(waiting)} known to be wanted")
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        trial, result = running.pop(future), _outcome(future)
-                        ended += 1
-                        stage.advance()
-                        yield trial, result, 0.0 if isinstance(result, Failed) else result["seconds"]
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        return in_threads(
+            ask, workers, progress, "training", lambda trials: [trained_record(trial) for trial in trials]
+        )
 
     def own(self, rows: Rows) -> Rows:
         """Figures share a run, and a search finds its trials itself: every row is given."""
@@ -76,10 +54,3 @@ class VectorRun:
 
 def _none(results: Results) -> list[VectorTrial]:
     return []
-
-
-def _outcome(future: Future[dict[str, Any]]) -> dict[str, Any] | Failed:
-    try:
-        return future.result()
-    except FAILURES as error:
-        return Failed(error)
