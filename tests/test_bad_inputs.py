@@ -9,7 +9,7 @@ from hostile.watch import watched
 
 pytest.importorskip("fastapi", reason="the page needs the package fastapi")
 
-ATTEMPTS = 100
+ATTEMPTS = 60
 NAMES = [name for name in SHARES if name != "language models"]  # these are in tests/lm, which has loaded what they need
 
 

@@ -16,7 +16,7 @@ from rote.cli import main
 
 ROOT = Path(__file__).parents[1]
 FACTS = "random:vocab=6,context=2,facts=9,seed=1"
-STRIDE = "29"
+STRIDE = "41"
 
 
 def test_a_disk_that_fills_at_a_write_is_named_and_what_was_done_is_kept(tmp_path):

@@ -26,7 +26,10 @@ def meter_figure(reading: Reading, path: Path) -> Path:
         for fewer, held in reading.by_steps[:-1]:
             at = reading.at(reading.best)[0].offered / total if reading.best else 0
             axes.plot(at, held, "v", color=ORANGE, ms=4)
-            axes.annotate(f"{fewer:,} steps", (at, held), xytext=(5, -3), textcoords="offset points", fontsize=7.5)
+            label = axes.annotate(
+                f"{fewer:,} steps", (at, held), xytext=(5, -3), textcoords="offset points", fontsize=7.5
+            )
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6})
         value = reading.bits_per_parameter
         if value is not None:
             axes.axhline(value, color=VERMILION, lw=1)
