@@ -47,7 +47,8 @@ def test_of_many_facts_those_with_the_smallest_margins_are_compared_and_others_e
     model = random_model(SPEC, 3).to(torch.bfloat16)
     facts = answered_by(model, task)
     seen = recall(model, facts)
-    monkeypatch.setattr("rote.measure.rounding.COMPARED", 20)
+    for name, count in (("COMPARED", 50), ("SAMPLED", 20)):
+        monkeypatch.setattr(f"rote.measure.rounding.{name}", count)
     exact = recall(model.to(torch.float64), facts).margins
     rows = {*np.argsort(seen.margins, kind="stable")[:10].tolist(), *np.linspace(0, 59, 10).astype(int).tolist()}
     change = max(abs(seen.margins[row] - exact[row]) for row in rows)

@@ -19,6 +19,7 @@ from rote.constructions.parts.random_attention.draw import Heads
 from rote.constructions.parts.random_attention.features import Differences
 from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.solvers.blas_threads import blas_threads
+from rote.constructions.parts.solvers.columns_first import columns_first, rows_of
 from rote.constructions.parts.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
@@ -63,7 +64,7 @@ class Block:
             return right
         (trtrs,) = get_lapack_funcs(("trtrs",), (self.square,))
         with blas_threads(count):
-            top, _ = trtrs(self.square, np.asfortranarray(right[:count].numpy()), lower=1, unitdiag=1, overwrite_b=1)
+            top, _ = trtrs(self.square, columns_first(right[:count]), lower=1, unitdiag=1, overwrite_b=1)
             return right[count:] - torch.from_numpy(self.below @ top)
 
     def solve(self, right: Float[Tensor, "eliminated columns"]) -> Float[Tensor, "eliminated columns"]:
@@ -106,7 +107,7 @@ def _factorise(
     rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], generator: torch.Generator
 ) -> Block:
     largest = largest_singular(features, generator)
-    packed = np.asfortranarray(features.numpy())
+    packed = columns_first(features)
     (getrf,) = get_lapack_funcs(("getrf",), (packed,))
     with blas_threads(len(rows)):
         lu, swaps, singular = getrf(packed, overwrite_a=True)
@@ -114,7 +115,7 @@ def _factorise(
     for row, other in enumerate(swaps):
         order[[row, other]] = order[[other, row]]
     count = features.shape[1]
-    square, below = np.asfortranarray(lu[:count]), np.asfortranarray(lu[count:])
+    square, below = rows_of(lu, 0, count), rows_of(lu, count, len(lu))
     condition = float("inf")
     if not singular:
         condition = largest / smallest_singular(
@@ -128,5 +129,5 @@ def _square_solve(square: np.ndarray, right: Tensor, transposed: bool = False) -
     (getrs,) = get_lapack_funcs(("getrs",), (square,))
     unswapped = np.arange(len(square), dtype=np.int32)
     with blas_threads(len(square)):
-        solution, _ = getrs(square, unswapped, np.asfortranarray(right.numpy()), trans=int(transposed), overwrite_b=1)
+        solution, _ = getrs(square, unswapped, columns_first(right), trans=int(transposed), overwrite_b=1)
     return torch.from_numpy(solution)
