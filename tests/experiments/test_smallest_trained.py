@@ -56,6 +56,13 @@ def test_a_search_made_again_trains_nothing(tmp_path, monkeypatch):
     assert smallest_trained(FACTS, tmp_path, **settings) == first
 
 
+def test_models_of_another_training_are_refused_and_never_taken_for_these(tmp_path):
+    settings = {"parameters": 120, "dims": [3], "tries": 1, "seeds": 1, "polish": 20}
+    assert smallest_trained(FACTS, tmp_path, steps=300, **settings).folder is not None
+    with pytest.raises(InputError, match="another protocol"):
+        smallest_trained(FACTS, tmp_path, steps=310, **settings)
+
+
 def test_what_was_reached_is_told_where_nothing_is_whole(tmp_path):
     search = smallest_trained(FACTS, tmp_path, parameters=60, dims=[2], tries=1, steps=1, polish=0)
     assert search.folder is None

@@ -56,9 +56,9 @@ class TableSettings:
 
 
 TABLES = (
-    TableSettings("countries", 5_500, (2, 3), 300, protocol={"steps": 4000, "polish": 300}),
+    TableSettings("countries", 5_500, (2, 3), 300),
     TableSettings(
-        "airports", 27_300, (8, 10, 13), 1200, tries=3, protocol={"steps": 12_000, "batch": 986, "polish": 200},
+        "airports", 27_300, (8, 10, 13, 16, 20), 1200, tries=3, protocol={"steps": 12_000, "batch": 986, "polish": 200},
         also={"dana2025.remark2": None},
     ),
     TableSettings(
@@ -165,7 +165,8 @@ def real_table(settings: TableSettings, folder: Path, workers: int | None, progr
         tries=settings.tries, seeds=settings.seeds, workers=workers, progress=progress, **settings.protocol,
     )  # fmt: skip
     model = None if trained.folder is None else _verified("training", trained.folder, task, lambda path: path)
-    stored = kept(folder / f"capacity-{trained.spec.heads}.json", lambda: _stored(trained.spec, task, progress))
+    sizes = f"{trained.spec.dim}-{trained.spec.head_dim}-{trained.spec.heads}"
+    stored = kept(folder / f"capacity-{sizes}.json", lambda: _stored(trained.spec, task, progress))
     return RealTable(
         settings.name, task.shape, task.ceiling, tuple(smallest_by_theory(task.shape)), tuple(built), trained, model,
         theorem1_promise(trained.spec), stored["recalled"],

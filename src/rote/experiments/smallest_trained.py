@@ -188,13 +188,20 @@ def _fresh(
 ) -> dict[str, Any]:
     """Train the reported seeds, keep the best as a model folder and what was seen of all of them beside it."""
     document = path.with_suffix(".json")
+    protocol = protocol_of("best", spec, table, **changes).model_dump(mode="json")
     if not (path.exists() and document.exists()):
         best = train_best(
             table, spec, seeds, "best", workers=workers, keep=KeptSeeds.beside(path), progress=progress, **changes
         )
         write_json(document, best.summary())
         best.save(path, overwrite=True)
-    return json.loads(document.read_text(encoding="utf-8"))
+    summary = json.loads(document.read_text(encoding="utf-8"))
+    if summary["protocol"] != protocol or len(summary["models"]) != seeds or summary["spec"]["dim"] != spec.dim:
+        raise InputError(
+            f"{path}: was trained by another protocol, with another dimension or number of seeds; "
+            "remove it, or choose another `folder`"
+        )
+    return summary
 
 
 def _sizes(config: dict[str, Any]) -> dict[str, Any]:

@@ -30,26 +30,24 @@ def real_tables_figure(tables: Sequence[RealTable], path: Path) -> Path:
     """Parameters on the left, bytes on the right, both against bits of answers; lines of equal density."""
     with figure(8.6, 4.4) as drawn:
         left, right = drawn.subplots(1, 2)
-        _panel(left, tables, "parameters", DENSITIES, "bits of answers per parameter")
-        _panel(right, tables, "bytes", SHARES, "bits of answers per bit of the file")
-        left.set_title("parameters")
-        right.set_title("bytes of weights")
+        _panel(left, tables, "parameters", DENSITIES)
+        _panel(right, tables, "bytes", SHARES)
+        left.set_title("parameters; dashed: bits of answers per parameter")
+        right.set_title("bytes of weights; dashed: bits of answers per bit")
         handles, labels = left.get_legend_handles_labels()
-        drawn.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
+        drawn.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
         return save(drawn, path)
 
 
-def _panel(
-    axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequence[tuple[float, str]], density: str
-) -> None:
+def _panel(axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequence[tuple[float, str]]) -> None:
     """One measure of size: marks for every table, and what sizes of equal density would be."""
-    ends = [min(table.bits for table in tables) / 2.2, max(table.bits for table in tables) * 2.2]
+    ends = [min(table.bits for table in tables) / 2.5, max(table.bits for table in tables) * 2.5]
     unit = 1 if measure == "parameters" else 8
     for value, name in lines:
         axes.plot(ends, [bits / value / unit for bits in ends], color=GREY, lw=0.8, ls="--", zorder=1)
         axes.annotate(
-            name, (ends[0], ends[0] / value / unit), xytext=(4, 3), textcoords="offset points", fontsize=7,
-            color=GREY, rotation=0,
+            name, (ends[0] * 1.1, ends[0] * 1.1 / value / unit), fontsize=7, color=GREY, va="center", zorder=2,
+            bbox={"fc": "white", "ec": "none", "pad": 0.8},
         )  # fmt: skip
     for number, table in enumerate(tables):
         models: dict[str, VerifiedModel | None] = {
@@ -76,12 +74,10 @@ def _panel(
                 table.bits, asked, "_", color="black", ms=11, mew=1.4, zorder=2,
                 label="Theorem 1 asks (d = 20)" if number == 0 else None,
             )  # fmt: skip
-        axes.annotate(
-            table.name, (table.bits, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8
-        )  # fmt: skip
+        axes.annotate(table.name, (table.bits, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(ends)
     axes.set_ylim(bottom=ends[0] / lines[0][0] / unit / 3)
     axes.set_xlabel("bits in the answers")
-    axes.set_ylabel(f"{measure}; dashed: {density}")
+    axes.set_ylabel(measure)
