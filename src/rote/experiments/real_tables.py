@@ -56,13 +56,13 @@ class TableSettings:
 
 
 TABLES = (
-    TableSettings("countries", 5_500, (2, 3), 300),
+    TableSettings("countries", 5_500, (2, 3), 300, protocol={"steps": 6000, "focus": 0.0}),
     TableSettings(
-        "airports", 27_300, (8, 10, 13, 16, 20), 1200, tries=3, protocol={"steps": 12_000, "batch": 986, "polish": 200},
-        also={"dana2025.remark2": None},
+        "airports", 30_000, (10, 13, 16), 800, tries=3,
+        protocol={"steps": 10_000, "batch": 986, "focus": 0.0, "polish": 300}, also={"dana2025.remark2": None},
     ),
     TableSettings(
-        "wordnet", 315_000, (10,), 100, tries=1, protocol={"steps": 600, "batch": 1024},
+        "wordnet", 315_000, (10,), 100, tries=1, protocol={"steps": 200, "batch": 1024, "focus": 0.0},
         also={"dana2025.theorem1": None, "dana2025.proposition3": "float64", "kajitsuka2025.embedding_table": None},
     ),
 )  # fmt: skip

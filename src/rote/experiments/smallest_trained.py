@@ -60,10 +60,15 @@ class SmallestTrained:
     """Shapes of one budget after a few steps each, the one that recalls most first; none where one was given."""
     tries: tuple[TrainedTry, ...]
     """Numbers of heads, in the order in which they were tried."""
+    fresh: tuple[dict[str, Any], ...]
+    """What `rote.train_best` says of the fresh seeds, for one number of heads after the other."""
     folder: Path | None
     """Model folder of the smallest model of a fresh seed that recalls every fact; nothing where none does."""
-    summary: dict[str, Any] | None
-    """What `rote.train_best` says of that model and of the other fresh seeds."""
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """What `rote.train_best` says of the smallest whole model and of the other seeds of its size."""
+        return None if self.folder is None else self.fresh[-1]
 
     @property
     def closest(self) -> TrainedTry:
@@ -78,7 +83,7 @@ class SmallestTrained:
     @property
     def seconds(self) -> float:
         """Processor time of all training."""
-        fresh = 0.0 if self.summary is None else sum(model["processor_seconds"] for model in self.summary["models"])
+        fresh = sum(model["processor_seconds"] for summary in self.fresh for model in summary["models"])
         return fresh + sum(tried.seconds for tried in (*self.dims, *self.tries))
 
 
@@ -102,7 +107,8 @@ def smallest_trained(
 
     Dimensions `dims` are compared at about `parameters` parameters after `short` steps; the search for heads starts
     there, ends when heads that do and heads that do not differ by a share `tolerance`, and tries at most `tries`
-    numbers of heads. `changes` are fields of the protocol `best` (`steps=4000`, `polish=300`).
+    numbers of heads; so many are then tried at most with fresh `seeds`, a share `tolerance` apart. `changes` are
+    fields of the protocol `best` (`steps=4000`, `polish=300`).
 
     >>> import rote, tempfile
     >>> from rote.experiments.smallest_trained import smallest_trained
@@ -138,16 +144,15 @@ def smallest_trained(
         tried.append(trained(shapes[0].model_copy(update={"heads": heads})))
         return tried[-1].complete
 
-    heads = fewest(whole, shapes[0].heads, tolerance, tries)
-    if heads is None:
-        return SmallestTrained(tuple(compared), tuple(tried), None, None)
-    while True:
-        path = folder / f"heads-{heads}"
+    heads, fresh, path = fewest(whole, shapes[0].heads, tolerance, tries), [], None
+    while heads is not None and path is None and len(fresh) < tries:
+        folder_of_heads = folder / f"heads-{heads}"
         spec = shapes[0].model_copy(update={"heads": heads})
-        summary = _fresh(table, spec, path, seeds, workers, progress, changes)
-        if summary["recalled"] == table.facts:
-            return SmallestTrained(tuple(compared), tuple(tried), path, summary)
+        fresh.append(_fresh(table, spec, folder_of_heads, seeds, workers, progress, changes))
+        if fresh[-1]["recalled"] == table.facts:
+            path = folder_of_heads
         heads = _up(heads, tolerance)
+    return SmallestTrained(tuple(compared), tuple(tried), tuple(fresh), path)
 
 
 def fewest(whole: Callable[[int], bool], start: int, tolerance: float, tries: int) -> int | None:

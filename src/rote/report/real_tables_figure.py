@@ -18,12 +18,13 @@ DENSITIES = ((FLOAT_BITS, "32 (counting, float32)"), (3.6, "3.6"), (2.0, "2"), (
 """Bits of answers per parameter that have a line each."""
 SHARES = ((1.0, "1 (no file is smaller)"), (0.1, "0.1"), (0.01, "0.01"))
 """Bits of answers per bit of the file that have a line each."""
-SETTINGS_OF = {
-    "attention": {"marker": "s", "color": BLUE, "label": "smallest built, attention only"},
-    "any": {"marker": "^", "color": ORANGE, "label": "fewest parameters built"},
-    "bytes": {"marker": "D", "color": GREEN, "label": "fewest bytes built"},
-    "trained": {"marker": "o", "color": VERMILION, "label": "smallest trained"},
+MARKS = {
+    "attention": ("s", BLUE, "smallest built, attention only"),
+    "any": ("^", ORANGE, "fewest parameters built"),
+    "bytes": ("D", GREEN, "fewest bytes built"),
+    "trained": ("o", VERMILION, "smallest trained"),
 }
+"""Marker, colour and name of each kind of model."""
 
 
 def real_tables_figure(tables: Sequence[RealTable], path: Path) -> Path:
@@ -41,7 +42,7 @@ def real_tables_figure(tables: Sequence[RealTable], path: Path) -> Path:
 
 def _panel(axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequence[tuple[float, str]]) -> None:
     """One measure of size: marks for every table, and what sizes of equal density would be."""
-    ends = [min(table.bits for table in tables) / 2.5, max(table.bits for table in tables) * 2.5]
+    ends = (min(table.bits for table in tables) / 2.5, max(table.bits for table in tables) * 2.5)
     unit = 1 if measure == "parameters" else 8
     for value, name in lines:
         axes.plot(ends, [bits / value / unit for bits in ends], color=GREY, lw=0.8, ls="--", zorder=1)
@@ -57,9 +58,10 @@ def _panel(axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequenc
             "trained": table.trained_model,
         }
         for name, model in models.items():
-            style = SETTINGS_OF[name] | ({} if number == 0 else {"label": None})
+            marker, colour, label = MARKS[name]
             if model is not None:
-                axes.plot(table.bits, getattr(model, measure), ls="", ms=6, zorder=3, **style)
+                size, legend = getattr(model, measure), label if number == 0 else None
+                axes.plot(table.bits, size, marker, color=colour, ms=6, zorder=3, label=legend)
         if table.trained_model is None:
             closest = table.trained.closest
             size = closest.spec.parameters() * (1 if measure == "parameters" else FLOAT_BITS // 8)
@@ -77,7 +79,7 @@ def _panel(axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequenc
         axes.annotate(table.name, (table.bits, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(ends)
+    axes.set_xlim(*ends)
     axes.set_ylim(bottom=ends[0] / lines[0][0] / unit / 3)
     axes.set_xlabel("bits in the answers")
     axes.set_ylabel(measure)

@@ -182,14 +182,14 @@ def _searches(tables: Sequence[RealTable]) -> list[str]:
                     [table.name, kind, sizes, f"{tried.spec.parameters():,}", f"{tried.steps:,}", seed, recalled,
                      f"{tried.seconds:.0f}"]
                 )  # fmt: skip
-        if table.trained.summary is not None:
-            spec, steps = table.trained.spec, table.trained.summary["protocol"]["steps"]
-            for model in table.trained.summary["models"]:
-                recalled = round(model["recall"] * table.shape.associations)
+        for summary in table.trained.fresh:
+            spec, steps = summary["spec"], summary["protocol"]["steps"]
+            sizes = f"{spec['dim']}, {spec['head_dim']}, {spec['heads']}"
+            for model in summary["models"]:
+                recalled = f"{round(model['recall'] * summary['facts']):,} of {summary['facts']:,}"
                 rows.append(
-                    [table.name, "reported", f"{spec.dim}, {spec.head_dim}, {spec.heads}", f"{spec.parameters():,}",
-                     f"{steps:,}", f"{model['seed']}", f"{recalled:,} of {table.shape.associations:,}",
-                     f"{model['processor_seconds']:.0f}"]
+                    [table.name, "fresh seeds", sizes, f"{summary['parameters']:,}", f"{steps:,}", f"{model['seed']}",
+                     recalled, f"{model['processor_seconds']:.0f}"]
                 )  # fmt: skip
     columns = ["table", "search", "d, k, H", "parameters", "steps", "seed", "recalled", "processor s"]
     return table_lines(columns, rows, [False, False, False, True, True, True, True, True])
