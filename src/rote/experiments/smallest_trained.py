@@ -42,6 +42,8 @@ class TrainedTry:
 
     spec: AttentionOnly
     steps: int
+    batch: int
+    """Contexts of a step."""
     recalled: int
     facts: int
     seconds: float
@@ -132,7 +134,8 @@ def smallest_trained(
             raise CheckFailed(f"training failed: {ended.failed[0].reason}")
         result = ended.rows[trial.key].result
         recalled = round((result["accuracy"] or 0.0) * table.facts)
-        return TrainedTry(spec, protocol.steps, recalled, table.facts, result["seconds"])
+        batch = protocol.batch or table.facts
+        return TrainedTry(spec, protocol.steps, batch, recalled, table.facts, result["seconds"])
 
     compared: list[TrainedTry] = []
     if len(shapes) > 1:
