@@ -142,9 +142,9 @@ def _verdict(tables: Sequence[RealTable]) -> list[str]:
                 f"contexts ({closest.seconds:.0f} s of processor time) recalled {closest.recalled:,} of "
                 f"{closest.facts:,} facts ({closest.recalled / closest.facts:.1%}); the {_whole_steps(closest):,} "
                 f"steps of the protocol `best` would take {_whole_hours(closest):.0f} hours at this pace (estimated), "
-                f"and whether they would do is not known. Building stores every fact, with {built.parameters:,} parameters "
-                f"of attention alone, and in {table.fewest_bytes.bytes:,} bytes by {table.fewest_bytes.id}, where the "
-                f"answers alone carry {math.ceil(table.bits / 8):,}."
+                f"and whether they would do is not known. Building stores every fact, with {built.parameters:,} "
+                f"parameters of attention alone, and in {table.fewest_bytes.bytes:,} bytes by {table.fewest_bytes.id}; "
+                f"the answers alone carry {math.ceil(table.bits / 8):,}."
             )
             continue
         smallest = model.parameters
