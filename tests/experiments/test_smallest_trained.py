@@ -7,8 +7,8 @@ import pytest
 
 import rote
 from rote.errors import InputError
-from rote.experiments import smallest_trained as module
-from rote.experiments.smallest_trained import fewest, smallest_trained
+from rote.experiments.capacities import smallest_trained as module
+from rote.experiments.capacities.smallest_trained import fewest, smallest_trained
 from rote.folders import read_folder, verify
 from rote.tasks import AssociationTask, Vocabulary
 
