@@ -55,7 +55,8 @@ def _page(tables: Sequence[RealTable], drawn: str, command: str) -> list[str]:
 
 
 def _model(model: VerifiedModel) -> str:
-    return f"{model.parameters:,} ({model.id})"
+    dtype = "" if model.dtype == "float32" else f", {model.dtype}"
+    return f"{model.parameters:,} ({model.id}{dtype})"
 
 
 def _attention(table: RealTable) -> VerifiedModel:
