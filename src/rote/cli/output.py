@@ -25,7 +25,7 @@ def print_json(document: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], whole: bool = True) -> None:
-    """A table: numbers aligned right, no column broken but the last.
+    """A table: numbers aligned right, no column broken but the last; where it is too wide, names of columns are folded.
 
     The last column takes the room that is left on the screen: its text is folded, or cut to one line unless `whole`.
     """
@@ -34,13 +34,18 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
     rows = [list(row) for row in rows]
     cells = [[number(cell) for cell in row] for row in rows]
+    screen = shutil.get_terminal_size().columns
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    if sum(widths) + 2 * len(widths) > screen:
+        words = [max(name.split() or [""], key=len) for name in columns]
+        widths = [max(map(len, column)) for column in zip(words, *cells, strict=True)]
+    names = [wrap(name, width, break_on_hyphens=False) or [""] for name, width in zip(columns, widths, strict=True)]
     right = [
         bool(rows) and all(isinstance(cell, int | float | None) for cell in column)
         for column in zip(*rows, strict=True)
     ]
     right = right or [False] * len(columns)
-    room = max(24, shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths))
+    room = max(24, screen - sum(widths[:-1]) - 2 * len(widths))
     widths[-1] = min(widths[-1], room)
 
     def line(texts: Sequence[str]) -> str:
@@ -51,7 +56,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         return "  " + "  ".join(aligned).rstrip()
 
     print(_bold(title))
-    print(line(columns))
+    for height in range(max(map(len, names)), 0, -1):
+        print(line([name[-height] if len(name) >= height else "" for name in names]))
     print("  " + "─" * (sum(widths) + 2 * (len(widths) - 1)))
     for row in cells:
         last = wrap(row[-1], room, break_on_hyphens=False) if whole else [shorten(row[-1], room, placeholder=" …")]

@@ -14,10 +14,11 @@ def show_tables(title: str, findings: FigureFindings) -> None:
 
 def show_cells(title: str, findings: FigureFindings) -> None:
     """Every cell: both weightings, what was published, the difference."""
-    name = findings.figure.y
+    diverged = any(point.diverged for series in findings.series for point in series.points)
+    columns = [f"{findings.figure.y}, sampled", "spread", "all pairs", "published", "difference"]
     print_table(
         title,
-        ["series", findings.figure.x, f"{name}, sampled", "spread", "all pairs", "published", "difference", "diverged"],
+        ["series", findings.figure.x, *columns, *(["diverged"] if diverged else [])],
         [
             [
                 series.name,
@@ -25,7 +26,7 @@ def show_cells(title: str, findings: FigureFindings) -> None:
                 *(_short(value) for value in (point.mean("sampled"), point.spread("sampled"), point.mean("uniform"))),
                 _short(point.published),
                 "-" if point.difference is None else f"{point.difference:+.4f}",
-                point.diverged or None,
+                *([point.diverged or None] if diverged else []),
             ]
             for series in findings.series
             for point in series.points
