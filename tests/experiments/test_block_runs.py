@@ -13,10 +13,10 @@ from rote.experiments.blocks import training as block_training
 from rote.experiments.blocks.cost import block_cost
 from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.proposals import Proposal, Tried, proposals
-from rote.experiments.blocks.reproduce import reproduce_blocks
 from rote.experiments.blocks.studies import FILE, Studies
 from rote.experiments.blocks.trial import BlockTrial
 from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.reproduce import reproduce
 from rote.papers import FIGURES, figures_named
 from rote.papers.block_figures import (
     BlockCurvesFigure,
@@ -98,7 +98,7 @@ def table(done):
 @pytest.mark.usefixtures("no_studies")
 def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, texts):
     plan = BlockPlan.of(SMALL, texts=texts)
-    whole = reproduce_blocks(plan, tmp_path / "one", workers=1)
+    whole = reproduce(plan, tmp_path / "one", workers=1)
     rows = Ledger.read(tmp_path / "one")[1]
     assert {point.x for series in whole.findings.series for point in series.points} == {6, 20}
     record, recorded = Ledger.record, []
@@ -111,9 +111,9 @@ def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, 
 
     monkeypatch.setattr(Ledger, "record", killed)
     with pytest.raises(KeyboardInterrupt):
-        reproduce_blocks(plan, tmp_path / "cut", workers=1)
+        reproduce(plan, tmp_path / "cut", workers=1)
     assert len(Ledger.read(tmp_path / "cut")[1]) == 4  # in the middle of a stack
-    resumed = reproduce_blocks(plan, tmp_path / "cut", workers=1)
+    resumed = reproduce(plan, tmp_path / "cut", workers=1)
     assert table(resumed) == table(whole)
     again = Ledger.read(tmp_path / "cut")[1]
     timeless = [(row.key, {name: row.result[name] for name in row.result if name != "seconds"}) for row in rows]
@@ -121,13 +121,13 @@ def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, 
         (row.key, {name: row.result[name] for name in row.result if name != "seconds"}) for row in again
     ] == timeless
     monkeypatch.setattr(block_training, "train_stack", None)  # nothing is trained twice
-    assert table(reproduce_blocks(plan, tmp_path / "cut", workers=1)) == table(whole)
+    assert table(reproduce(plan, tmp_path / "cut", workers=1)) == table(whole)
 
 
 def test_the_studies_hold_what_the_ledger_does(tmp_path, texts):
     import optuna
 
-    reproduce_blocks(BlockPlan.of(SMALL, texts=texts), tmp_path, workers=1)
+    reproduce(BlockPlan.of(SMALL, texts=texts), tmp_path, workers=1)
     trained = [row for row in Ledger.read(tmp_path)[1] if "blocks" in row.cell]
     storage = f"sqlite:///{tmp_path / FILE}"
     studies = [optuna.load_study(study_name=name, storage=storage) for name in optuna.get_all_study_names(storage)]
@@ -160,7 +160,7 @@ def test_proposals_depend_on_what_was_tried_and_on_the_seed_alone():
 
 @pytest.mark.usefixtures("no_studies")
 def test_lengths_are_searched_on_random_tokens(tmp_path):
-    done = reproduce_blocks(BlockPlan.of(LENGTHS), tmp_path, workers=1)
+    done = reproduce(BlockPlan.of(LENGTHS), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [2, 40]
     assert done.findings.verdicts[0][1].outcome in ("holds", "does not", "undecided")
     problem = block_training.random_problem(RandomSequences(40, 10, 2, 4), 8, 0)
@@ -171,7 +171,7 @@ def test_lengths_are_searched_on_random_tokens(tmp_path):
 @pytest.mark.usefixtures("no_studies")
 def test_figures_are_drawn_and_summed_up(tmp_path, texts):
     for figure in (SMALL, LENGTHS, CURVES):
-        done = reproduce_blocks(BlockPlan.of(figure, quick=True, texts=texts), tmp_path / figure.id, workers=2)
+        done = reproduce(BlockPlan.of(figure, quick=True, texts=texts), tmp_path / figure.id, workers=2)
         drawn = list(reported(done).figures)
         assert [path.suffix for path in drawn] == [".png", ".svg"]
         assert all(path.stat().st_size > 1000 for path in drawn)
@@ -183,7 +183,7 @@ def test_figures_are_drawn_and_summed_up(tmp_path, texts):
 
 @pytest.mark.usefixtures("no_studies")
 def test_what_is_built_recalls_the_same_sequences(tmp_path, texts):
-    done = reproduce_blocks(BlockPlan.of(SMALL, quick=True, texts=texts), tmp_path, workers=1)
+    done = reproduce(BlockPlan.of(SMALL, quick=True, texts=texts), tmp_path, workers=1)
     built = done.findings.series[0].points[0].built
     assert built["exact"]["recalled"] == built["float"]["recalled"] == 6
 

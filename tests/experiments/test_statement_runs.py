@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from rote.cli import main
+from rote.experiments.reproduce import reproduce
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.statements.reproduce import check_statement
 from rote.experiments.statements.trial import StatementTrial, measured_record
 from rote.papers import FIGURES
 from rote.papers.mahdavi2024.statements import PROPOSITION_2
@@ -29,12 +29,12 @@ def numbers(setting, seed=0):
 
 
 def test_a_run_goes_on_where_it_stopped_and_workers_change_nothing(tmp_path):
-    first = check_statement(StatementPlan.of(SMALL, quick=True), tmp_path / "one", workers=1)
+    first = reproduce(StatementPlan.of(SMALL, quick=True), tmp_path / "one", workers=1)
     assert (first.trials, first.trained) == (6, 6)
-    whole = check_statement(StatementPlan.of(SMALL), tmp_path / "one", workers=1)
+    whole = reproduce(StatementPlan.of(SMALL), tmp_path / "one", workers=1)
     assert (whole.trials, whole.trained) == (24, 18)
     assert whole.findings.missing == 0
-    other = check_statement(StatementPlan.of(SMALL), tmp_path / "other", workers=3)
+    other = reproduce(StatementPlan.of(SMALL), tmp_path / "other", workers=3)
     assert [point.numbers for point in other.findings.evaluated] == [
         point.numbers for point in whole.findings.evaluated
     ]
@@ -63,7 +63,7 @@ def test_the_command_checks_a_statement(tmp_path, monkeypatch, capsys):
 
 
 def test_the_figure_has_a_panel_for_each_series_and_a_line_for_each_number(tmp_path):
-    ended = check_statement(StatementPlan.of(SMALL, repeats=1), tmp_path, workers=1)
+    ended = reproduce(StatementPlan.of(SMALL, repeats=1), tmp_path, workers=1)
     figure = reported(ended, ("png",))
     assert [path.name for path in figure.figures] == ["mahdavi2024.small-checked.png"]
     panels = figure.figure().axes
@@ -75,7 +75,7 @@ def test_the_figure_has_a_panel_for_each_series_and_a_line_for_each_number(tmp_p
 def test_a_cell_that_fails_is_named_and_the_others_go_on(tmp_path, monkeypatch):
     broken = QueryAttentionRank(0, 8, 8, 16)
     cells = (replace(SMALL.cells[0], setting=broken, x=9.0), *SMALL.cells)
-    ended = check_statement(StatementPlan.of(replace(SMALL, cells=cells), repeats=1), tmp_path, workers=1)
+    ended = reproduce(StatementPlan.of(replace(SMALL, cells=cells), repeats=1), tmp_path, workers=1)
     assert ended.findings.missing == 1
     assert len(ended.failed) == 1
 

@@ -9,11 +9,11 @@ import torch
 from rote.cli import main
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.reproduce import reproduce
 from rote.experiments.vectors import training as vector_training
 from rote.experiments.vectors.cost import vector_cost
 from rote.experiments.vectors.narrowing import narrowed
 from rote.experiments.vectors.plan import VectorPlan
-from rote.experiments.vectors.reproduce import reproduce_vectors
 from rote.experiments.vectors.saturation import head_shares, saturated
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
@@ -53,8 +53,8 @@ def values(done):
 @pytest.mark.usefixtures("brief")
 def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
     plan = VectorPlan.of(SMALL, repeats=2)
-    whole = reproduce_vectors(plan, tmp_path / "one", workers=1)
-    beside = reproduce_vectors(plan, tmp_path / "two", workers=2)
+    whole = reproduce(plan, tmp_path / "one", workers=1)
+    beside = reproduce(plan, tmp_path / "two", workers=2)
     assert values(whole) == values(beside)
     assert whole.findings.missing == 0
     started = []
@@ -68,19 +68,19 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
 
     monkeypatch.setattr(vector_training, "train_vectors", killed)
     with pytest.raises(KeyboardInterrupt):
-        reproduce_vectors(plan, tmp_path / "cut", workers=1)
+        reproduce(plan, tmp_path / "cut", workers=1)
     assert len(Ledger.read(tmp_path / "cut")[1]) == 4
-    resumed = reproduce_vectors(plan, tmp_path / "cut", workers=1)
+    resumed = reproduce(plan, tmp_path / "cut", workers=1)
     assert values(resumed) == values(whole)
     trials = len(Ledger.read(tmp_path / "one")[1])
     assert len(started) == 1 + trials
     monkeypatch.setattr(vector_training, "train_vectors", None)  # nothing is trained twice
-    assert values(reproduce_vectors(plan, tmp_path / "cut", workers=1)) == values(whole)
+    assert values(reproduce(plan, tmp_path / "cut", workers=1)) == values(whole)
 
 
 @pytest.mark.usefixtures("brief")
 def test_a_figure_is_drawn_summed_up_and_reported(tmp_path, monkeypatch):
-    done = reproduce_vectors(VectorPlan.of(SMALL, quick=True), tmp_path, workers=1)
+    done = reproduce(VectorPlan.of(SMALL, quick=True), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [1, 3]
     drawn = list(reported(done).figures)
     assert [path.suffix for path in drawn] == [".png", ".svg"]
@@ -99,7 +99,7 @@ def test_saturation_is_measured_of_the_trained_model(tmp_path):
         "mahdavi2024.small-saturation", "Small", ((VectorSetting(2, 3, 4, 4, classes=3), 12),),
         (Claim("split", "They split", HeadsSplitExamples()),), lengths=(5, 10), quick_lengths=(5,), repeats=1,
     )  # fmt: skip
-    done = reproduce_vectors(VectorPlan.of(figure), tmp_path, workers=1)
+    done = reproduce(VectorPlan.of(figure), tmp_path, workers=1)
     (series,) = done.findings.series
     assert [point.x for point in series.points] == [5, 10]
     with pytest.raises(InputError, match="training length"):

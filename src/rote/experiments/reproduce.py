@@ -5,20 +5,26 @@ Each trial is committed to the run's ledger when it ends; a run that was killed 
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 from rote.experiments.blocks.plan import BlockPlan
-from rote.experiments.blocks.reproduce import reproduce_blocks
+from rote.experiments.blocks.queue import BlockRun
 from rote.experiments.planned import AnyPlan, RunChoices
-from rote.experiments.reproduction import Reproduction
+from rote.experiments.reproduction import Reproduction, arranged
+from rote.experiments.runner import Plan, run
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.statements.reproduce import check_statement
 from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.tables.reproduce import reproduce_tables
-from rote.experiments.vectors.reproduce import reproduce_vectors
+from rote.experiments.vectors.cost import vector_seconds
+from rote.experiments.vectors.findings import VectorFindings
+from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.queue import VectorRun
 from rote.experiments.where import HERE
 from rote.papers import figure_named
 from rote.progress import SILENT, Progress
+from rote.tasks.labelled_text import labelled_texts
 from rote.training.trials import EngineName
 
 
@@ -40,8 +46,27 @@ def reproduce(
         plan = RunChoices().plan(figure_named(plan))
     if isinstance(plan, FigurePlan):
         return reproduce_tables(plan, folder, workers=workers, engine=engine, on=on, progress=progress)
-    if isinstance(plan, BlockPlan):
-        return reproduce_blocks(plan, folder, workers=workers, on=on, progress=progress)
-    if isinstance(plan, StatementPlan):
-        return check_statement(plan, folder, workers=workers, on=on, progress=progress)
-    return reproduce_vectors(plan, folder, workers=workers, on=on, progress=progress)
+    where = plan.default_folder if folder is None else Path(folder)
+    if isinstance(plan, BlockPlan) and plan.reads_texts:
+        labelled_texts(plan.texts)  # refused before a folder is made
+    began = time.perf_counter()
+    ended = run(_run_of(plan, where), where, workers=workers, on=on, progress=progress)
+    findings = arranged(plan, ended.rows.values())
+    # Figures about vectors share a run: the other figures' trials are not theirs.
+    own = vector_seconds(findings) if isinstance(findings, VectorFindings) else None
+    return Reproduction(
+        findings=findings,
+        folder=where,
+        trials=len(ended.rows),
+        trained=ended.trained,
+        seconds=time.perf_counter() - began,
+        processor_seconds=sum(row.seconds for row in ended.rows.values()) if own is None else own,
+        failed=ended.failed,
+    )
+
+
+def _run_of(plan: VectorPlan | BlockPlan | StatementPlan, folder: Path) -> Plan[Any]:
+    """What the runner asks for trials."""
+    if isinstance(plan, VectorPlan):
+        return VectorRun(plan.identity, plan.wanted)
+    return BlockRun.into(plan, folder) if isinstance(plan, BlockPlan) else plan

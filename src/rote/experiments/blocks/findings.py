@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from rote.experiments.blocks.plan import BlockPlan, x_of
 from rote.experiments.blocks.trial import BuiltTrial, Results
+from rote.experiments.planned_findings import PlannedFindings
 from rote.experiments.verdict import Verdict, claims_summary
 from rote.papers.block_figures import BlockFigure, BlockSearch, SmallestBlocksFigure
-from rote.papers.paper import Claim
+from rote.papers.rules import Rule
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class BlockCurve:
 
 
 @dataclass(frozen=True)
-class BlockFindings:
+class BlockFindings(PlannedFindings[BlockFigure]):
     """All that was measured for one figure."""
 
     plan: BlockPlan
@@ -84,41 +84,15 @@ class BlockFindings:
         """The series with the most points on which the construction was built."""
         return max(self.series, key=lambda series: sum(point.built is not None for point in series.points))
 
-    @cached_property
-    def verdicts(self) -> list[tuple[Claim, Verdict]]:
-        """Each claim with its verdict."""
+    def decide(self, rule: Rule) -> Verdict:
         from rote.experiments.blocks.verdicts import decide_on_blocks
 
-        return [(claim, decide_on_blocks(claim.rule, self)) for claim in self.plan.figure.claims]
-
-    @property
-    def published_verdicts(self) -> list[Verdict]:
-        return [verdict for _, verdict in self.verdicts]
-
-    @property
-    def figure(self) -> BlockFigure:
-        return self.plan.figure
-
-    @property
-    def protocol(self) -> str:
-        return self.plan.protocol
-
-    @property
-    def quick(self) -> bool:
-        return self.plan.quick
-
-    @property
-    def repeats(self) -> int:
-        return self.plan.repeats
+        return decide_on_blocks(rule, self)
 
     @property
     def points(self) -> int:
         """Points and curves with a value."""
         return sum(len(series.points) for series in self.series) + len(self.curves)
-
-    @property
-    def note(self) -> str:
-        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""

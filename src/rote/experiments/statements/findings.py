@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from rote.experiments.planned_findings import PlannedFindings
 from rote.experiments.statements.plan import StatementPlan
 from rote.experiments.statements.trial import Results
 from rote.experiments.verdict import Verdict, claims_summary
-from rote.papers.paper import Claim
+from rote.papers.rules import Rule
 from rote.papers.statements import Statement
 
 
@@ -29,7 +29,7 @@ class StatementPoint:
 
 
 @dataclass(frozen=True)
-class StatementFindings:
+class StatementFindings(PlannedFindings[Statement]):
     """All that was measured for one statement."""
 
     plan: StatementPlan
@@ -45,41 +45,15 @@ class StatementFindings:
             grouped.setdefault(point.series, []).append(point)
         return {name: sorted(points, key=lambda point: point.x) for name, points in grouped.items()}
 
-    @cached_property
-    def verdicts(self) -> list[tuple[Claim, Verdict]]:
-        """Each claim with its verdict."""
+    def decide(self, rule: Rule) -> Verdict:
         from rote.experiments.statements.verdicts import decide_on_statement
 
-        return [(claim, decide_on_statement(claim.rule, self)) for claim in self.plan.figure.claims]
-
-    @property
-    def published_verdicts(self) -> list[Verdict]:
-        return [verdict for _, verdict in self.verdicts]
-
-    @property
-    def figure(self) -> Statement:
-        return self.plan.figure
-
-    @property
-    def protocol(self) -> str:
-        return self.plan.protocol
-
-    @property
-    def quick(self) -> bool:
-        return self.plan.quick
-
-    @property
-    def repeats(self) -> int:
-        return self.plan.repeats
+        return decide_on_statement(rule, self)
 
     @property
     def points(self) -> int:
         """Cells and seeds that ended."""
         return len(self.evaluated)
-
-    @property
-    def note(self) -> str:
-        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""

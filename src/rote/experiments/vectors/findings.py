@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from rote.errors import InputError
+from rote.experiments.planned_findings import PlannedFindings
 from rote.experiments.vectors.capacity import capacity_of, thresholds
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.trial import Results
 from rote.experiments.verdict import Verdict, claims_summary
 from rote.measure.laws import LawFit, Points, fit_law
-from rote.papers.paper import Claim
+from rote.papers.rules import Rule
 from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorFigure, VectorSetting
 
 
@@ -66,7 +67,7 @@ class VectorSeries:
 
 
 @dataclass(frozen=True)
-class VectorFindings:
+class VectorFindings(PlannedFindings[VectorFigure]):
     """All that was measured for one figure."""
 
     plan: VectorPlan
@@ -88,41 +89,15 @@ class VectorFindings:
             return "share of saturated heads"
         return "accuracy" if figure.cells[0][0].classes else "mean squared error"
 
-    @cached_property
-    def verdicts(self) -> list[tuple[Claim, Verdict]]:
-        """Each claim with its verdict."""
+    def decide(self, rule: Rule) -> Verdict:
         from rote.experiments.vectors.verdicts import decide_on_vectors
 
-        return [(claim, decide_on_vectors(claim.rule, self)) for claim in self.plan.figure.claims]
-
-    @property
-    def published_verdicts(self) -> list[Verdict]:
-        return [verdict for _, verdict in self.verdicts]
-
-    @property
-    def figure(self) -> VectorFigure:
-        return self.plan.figure
-
-    @property
-    def protocol(self) -> str:
-        return self.plan.protocol
-
-    @property
-    def quick(self) -> bool:
-        return self.plan.quick
-
-    @property
-    def repeats(self) -> int:
-        return self.plan.repeats
+        return decide_on_vectors(rule, self)
 
     @property
     def points(self) -> int:
         """Points with a value."""
         return sum(len(series.points) for series in self.series)
-
-    @property
-    def note(self) -> str:
-        return self.plan.figure.note
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
