@@ -17,7 +17,6 @@ from rote.experiments.runner import Plan, run
 from rote.experiments.statements.plan import StatementPlan
 from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.tables.reproduce import reproduce_tables
-from rote.experiments.vectors.cost import vector_seconds
 from rote.experiments.vectors.findings import VectorFindings
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.queue import VectorRun
@@ -53,7 +52,7 @@ def reproduce(
     ended = run(_run_of(plan, where), where, workers=workers, on=on, progress=progress)
     findings = arranged(plan, ended.rows.values())
     # Figures about vectors share a run: the other figures' trials are not theirs.
-    own = vector_seconds(findings) if isinstance(findings, VectorFindings) else None
+    own = findings.processor_seconds if isinstance(findings, VectorFindings) else None
     return Reproduction(
         findings=findings,
         folder=where,

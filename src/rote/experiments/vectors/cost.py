@@ -1,4 +1,4 @@
-"""What a figure about vector tasks costs: rough processor time before it is run, and what its trials took.
+"""What a figure about vector tasks costs, before it is run: rough processor time.
 
 A step takes a fixed time, one for each head's matrices (folding and Muon's orthogonalisation), and one for each number
 that an example makes a head compute. Variable projection adds the normal equations of the readout. The constants were
@@ -7,7 +7,6 @@ fitted to the trials behind docs/mahdavi2024.md, on a core that was shared; expe
 
 from __future__ import annotations
 
-from rote.experiments.vectors.findings import VectorFindings
 from rote.experiments.vectors.guess import expected_capacity
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.trial import VectorTrial
@@ -60,17 +59,3 @@ def vector_cost(plan: VectorPlan) -> tuple[int, float]:
         return trials, seconds
     planned: list[VectorTrial] = plan.trials()
     return len(planned), sum(trial_seconds(trial.setting, trial.examples, trial.protocol) for trial in planned)
-
-
-def vector_seconds(findings: VectorFindings) -> float:
-    """Of all trials behind the figure, whenever they ran; other figures of the run may have had more.
-
-    The search for all labels includes the tries of that for .99 of them, so that the longer one counts.
-    """
-    longest: dict[tuple[VectorSetting, float, str], float] = {}
-    for series in findings.series:
-        for point in series.points:
-            name = "" if isinstance(findings.plan.figure, CapacityFigure) else series.name
-            key = (point.setting, point.x, name)
-            longest[key] = max(longest.get(key, 0.0), point.seconds)
-    return sum(longest.values())

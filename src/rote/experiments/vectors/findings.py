@@ -99,6 +99,20 @@ class VectorFindings(PlannedFindings[VectorFigure]):
         """Points with a value."""
         return sum(len(series.points) for series in self.series)
 
+    @property
+    def processor_seconds(self) -> float:
+        """Of all trials behind the figure, whenever they ran; other figures of the run may have had more.
+
+        The search for all labels includes the tries of that for .99 of them, so that the longer one counts.
+        """
+        longest: dict[tuple[VectorSetting, float, str], float] = {}
+        for series in self.series:
+            for point in series.points:
+                name = "" if isinstance(self.figure, CapacityFigure) else series.name
+                key = (point.setting, point.x, name)
+                longest[key] = max(longest.get(key, 0.0), point.seconds)
+        return sum(longest.values())
+
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
