@@ -78,14 +78,14 @@ class SweepLaw:
 
 
 def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[Sweep]:
-    """Every sweep of at least four values among a run's trials, architecture by architecture.
+    """Every sweep of at least four values among a run's trials, architecture by architecture in order of their names.
 
     Where dim = head_dim in all models of an architecture, the two vary together and are swept as one size.
     """
     by_architecture: dict[str, list[TrialRow]] = {}
     for row in rows:
         by_architecture.setdefault(row.cell["spec"]["architecture"], []).append(row)
-    return [sweep for alike in by_architecture.values() for sweep in _sweeps_of_one(alike, weighting)]
+    return [sweep for _, alike in sorted(by_architecture.items()) for sweep in _sweeps_of_one(alike, weighting)]
 
 
 def sweep_laws(
