@@ -80,11 +80,14 @@ def reproduce(
 
     reproduced = []
     choices = RunChoices(protocol, quick, repeats, variant, texts, positions)
-    for plan, folder in planned_runs(name, output, choices):
+    planned = planned_runs(name, output, choices)
+    if part is not None and not any(isinstance(plan, FigurePlan) for plan, _ in planned):
+        raise InputError(f"`part={part}`: is for figures on tables; others take `on`")
+    for plan, folder in planned:
         try:
             if part is not None:
                 if not isinstance(plan, FigurePlan):
-                    raise InputError(f"`part={part}`: is for figures on tables; others take `on`")
+                    continue  # a paper's other figures run with the whole, without `part`
                 ended = reproduce_part(
                     plan, part, folder, workers=workers, engine=engine, on=on, progress=bars()
                 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,6 +13,12 @@ from rote.papers.rules import Rule
 
 class ClaimingFigure(Protocol):
     @property
+    def id(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
     def claims(self) -> tuple[Claim, ...]: ...
 
     @property
@@ -21,14 +28,14 @@ class ClaimingFigure(Protocol):
 F = TypeVar("F", bound=ClaimingFigure)
 
 
-class PlannedFindings(Generic[F]):
+class PlannedFindings(ABC, Generic[F]):
     """All that was measured for one figure of a plan."""
 
     plan: Any
 
+    @abstractmethod
     def decide(self, rule: Rule) -> Verdict:
         """The verdict on a claim of this rule."""
-        raise NotImplementedError
 
     @cached_property
     def verdicts(self) -> list[tuple[Claim, Verdict]]:
@@ -58,3 +65,13 @@ class PlannedFindings(Generic[F]):
     @property
     def note(self) -> str:
         return self.figure.note
+
+    def heading(self) -> dict[str, Any]:
+        """What a summary begins with."""
+        return {
+            "figure": self.figure.id,
+            "title": self.figure.title,
+            "protocol": self.protocol,
+            "quick": self.quick,
+            "repeats": self.repeats,
+        }

@@ -23,13 +23,10 @@ def meter_figure(reading: Reading, path: Path) -> Path:
         )  # fmt: skip
         axes.plot(offered, [reading.mean(size) for size in reading.sizes], "-", color=BLUE, lw=1.3, label="mean")
         steps = reading.points[0].steps
-        for fewer, held in reading.by_steps[:-1]:
+        if fewer := reading.by_steps[:-1]:
             at = reading.at(reading.best)[0].offered / total if reading.best else 0
-            axes.plot(at, held, "v", color=ORANGE, ms=4)
-            label = axes.annotate(
-                f"{fewer:,} steps", (at, held), xytext=(5, -3), textcoords="offset points", fontsize=7.5
-            )
-            label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6})
+            label = f"after {', '.join(f'{length:,}' for length, _ in fewer)} steps"
+            axes.plot([at] * len(fewer), [held for _, held in fewer], "v", color=ORANGE, ms=4, label=label)
         value = reading.bits_per_parameter
         if value is not None:
             axes.axhline(value, color=VERMILION, lw=1)

@@ -97,11 +97,7 @@ class BlockFindings(PlannedFindings[BlockFigure]):
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
-            "figure": self.plan.figure.id,
-            "title": self.plan.figure.title,
-            "protocol": self.plan.protocol,
-            "quick": self.plan.quick,
-            "repeats": self.plan.repeats,
+            **self.heading(),
             **({"texts": self.plan.texts} if self.plan.reads_texts else {}),
             "missing": self.missing,
             "x": self.x_label,

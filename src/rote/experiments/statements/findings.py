@@ -59,11 +59,8 @@ class StatementFindings(PlannedFindings[Statement]):
         """Everything as one JSON document."""
         figure = self.plan.figure
         return {
-            "figure": figure.id,
-            "title": figure.title,
+            **self.heading(),
             "passage": figure.passage,
-            "quick": self.plan.quick,
-            "repeats": self.plan.repeats,
             "missing": self.missing,
             "x": figure.x,
             "points": [

@@ -116,11 +116,7 @@ class VectorFindings(PlannedFindings[VectorFigure]):
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""
         return {
-            "figure": self.plan.figure.id,
-            "title": self.plan.figure.title,
-            "protocol": self.plan.protocol,
-            "quick": self.plan.quick,
-            "repeats": self.plan.repeats,
+            **self.heading(),
             "missing": self.missing,
             "x": self.x_label,
             "y": self.y_label,

@@ -1,7 +1,7 @@
 """Matrices turned for LAPACK, which reads columns first.
 
-torch turns a matrix in tiles and on all cores; NumPy goes along it with a stride, which takes eight times as long on
-thousands of rows.
+torch turns a matrix in tiles and on all cores; NumPy goes along it with a stride, which takes five to eight times as
+long on thousands of rows.
 """
 
 from __future__ import annotations
