@@ -38,7 +38,8 @@ def test_only_a_strict_maximum_is_recalled(row, answer, held, margin):
     safe = [9.0, 0.0, 0.0]
     # The logits come from a stub of the stream: W = I would turn an infinite encoding into NaN elsewhere.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rote.measure.streaming.Model.logits", lambda model, inputs: torch.tensor([row, safe]).double())
+        parts = [torch.tensor([row, safe]).double()]
+        patch.setattr("rote.measure.streaming.Model.logits_in_parts", lambda model, inputs: iter(parts))
         found = recall(telling(task.contexts, np.zeros((2, 3))), task)
     assert found.recalled == 1 + held
     assert found.missed.tolist() == ([] if held else [0])

@@ -10,7 +10,7 @@ from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.choice import DEFAULT_METHODS, methods_for, none_holds
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
-from rote.constructions.parts.solvers.blas_threads import blas_threads
+from rote.constructions.parts.solvers.one_blas_thread import one_blas_thread
 from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
@@ -132,7 +132,7 @@ def _by(
         raise InputError(f"{construction.id} stores a {wanted}, not a {given}; for a {given} there are {others}")
     _refuse_sizes(construction, sizes, seed)
     parsed = parse_options(construction, options)
-    with blas_threads():
+    with one_blas_thread():
         draft = construction.build(
             Request(task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress)
         )

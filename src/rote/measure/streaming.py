@@ -30,10 +30,13 @@ def stream_logits(
     label: str = "recalling facts",
     rows: int | None = None,
 ) -> Iterator[tuple[slice, Tensor]]:
-    """Slices of the task's rows with their logits; `rows` at a time, or as many as are fast."""
+    """Slices of the task's rows with their logits; at most `rows` at a time, or as many as are fast."""
     step = rows_at_once(model) if rows is None else rows
     with progress.stage(label, task.facts) as stage:
         for start in range(0, task.facts, step):
-            taken = slice(start, min(start + step, task.facts))
-            yield taken, model.logits(task.inputs(taken))
-            stage.advance(taken.stop - taken.start)
+            end = min(start + step, task.facts)
+            for logits in model.logits_in_parts(task.inputs(slice(start, end))):
+                taken = slice(start, start + len(logits))
+                yield taken, logits
+                stage.advance(len(logits))
+                start = taken.stop

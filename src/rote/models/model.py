@@ -5,7 +5,7 @@ A model knows nothing of how its weights were made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask
-from rote.models.forward import forward
+from rote.models.forward import forward, forward_in_parts
 from rote.models.module import RoteModule
 from rote.models.spec import Spec
 from rote.tables import html_pairs, number
@@ -124,6 +124,11 @@ class Model:
     def logits(self, inputs: Any) -> Tensor:
         """Logits for what `task.inputs` gives: token ids, or vectors in the model's dtype."""
         return forward(self.spec, self.weights, self._tensors(inputs))
+
+    @torch.no_grad()
+    def logits_in_parts(self, inputs: Any) -> Iterator[Tensor]:
+        """The same logits, of some inputs at a time and in order, where all of them together would be large."""
+        yield from forward_in_parts(self.spec, self.weights, self._tensors(inputs))
 
     def ask(self, *words: str, runners_up: int = 3) -> Answer:
         """The answer to one key, in words as someone would type them: `model.ask("capital", "France")`.

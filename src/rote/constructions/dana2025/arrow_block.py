@@ -7,19 +7,17 @@ system that all blocks share (see `arrowhead`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float, Integer
-from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
 from rote.constructions.parts.random_attention.draw import Heads
 from rote.constructions.parts.random_attention.features import Differences
 from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.solvers.blas_threads import blas_threads
-from rote.constructions.parts.solvers.columns_first import columns_first, rows_of
+from rote.constructions.parts.solvers.lu import columns_first, lu_in_place, rows_of
 from rote.constructions.parts.solvers.zero_slack import largest_singular, smallest_singular
 from rote.models.attention_only import AttentionOnly
 
@@ -47,9 +45,9 @@ class Block:
     rows: Integer[Tensor, " rows"]
     """Facts in pivot order: the first ones are eliminated, the rest go to the border."""
     heads: Heads | None
-    square: np.ndarray
+    square: Float[Tensor, "eliminated eliminated"]
     """L_1 and U of the pivot rows, packed."""
-    below: np.ndarray
+    below: Float[Tensor, "left eliminated"]
     """L_2."""
     condition: float
 
@@ -57,19 +55,24 @@ class Block:
     def pivots(self) -> Integer[Tensor, " eliminated"]:
         return self.rows[: len(self.square)]
 
-    def reduce(self, right: Float[Tensor, "rows columns"]) -> Float[Tensor, "left columns"]:
-        """What elimination leaves of the rows that go to the border: right_2 - L_2 L_1^-1 right_1."""
+    def reduce(self, right: Float[Tensor, "rows columns"]) -> Reduced:
+        """Eliminate: L_1^-1 right_1 for the pivot rows, right_2 - L_2 L_1^-1 right_1 for those left to the border."""
         count = len(self.square)
         if not count:
-            return right
-        (trtrs,) = get_lapack_funcs(("trtrs",), (self.square,))
-        with blas_threads(count):
-            top, _ = trtrs(self.square, columns_first(right[:count]), lower=1, unitdiag=1, overwrite_b=1)
-            return right[count:] - torch.from_numpy(self.below @ top)
+            return Reduced(right[:0], right)
+        top = torch.linalg.solve_triangular(self.square, right[:count], upper=False, unitriangular=True)
+        return Reduced(top, right[count:] - self.below @ top)
 
-    def solve(self, right: Float[Tensor, "eliminated columns"]) -> Float[Tensor, "eliminated columns"]:
-        """B_j from the pivot rows."""
-        return _square_solve(self.square, right)
+    def solve(self, eliminated: Float[Tensor, "eliminated columns"]) -> Float[Tensor, "eliminated columns"]:
+        """B_j = U^-1 of what elimination made of the pivot rows."""
+        return torch.linalg.solve_triangular(self.square, eliminated, upper=True)
+
+
+class Reduced(NamedTuple):
+    """What elimination makes of a right-hand side."""
+
+    eliminated: Float[Tensor, "eliminated columns"]
+    left: Float[Tensor, "left columns"]
 
 
 def draw_block(
@@ -88,7 +91,8 @@ def draw_block(
     contexts differ too little, is left to the border whole.
     """
     count = min(len(rows) // width - 1, int(filled * len(rows)) // width)
-    empty = Block(rows, None, np.empty((0, 0)), np.empty((len(rows), 0)), float("inf"))
+    nothing = torch.empty(len(rows), 0, dtype=torch.float64)
+    empty = Block(rows, None, nothing[:0], nothing, float("inf"))
     if count < 1 or differences.rank(rows) < width:
         return empty
     best = empty
@@ -107,27 +111,20 @@ def _factorise(
     rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], generator: torch.Generator
 ) -> Block:
     largest = largest_singular(features, generator)
-    packed = columns_first(features)
-    (getrf,) = get_lapack_funcs(("getrf",), (packed,))
-    with blas_threads(len(rows)):
-        lu, swaps, singular = getrf(packed, overwrite_a=True)
-    order = np.arange(len(rows))
-    for row, other in enumerate(swaps):
-        order[[row, other]] = order[[other, row]]
+    factors = lu_in_place(columns_first(features))
     count = features.shape[1]
-    square, below = rows_of(lu, 0, count), rows_of(lu, count, len(lu))
+    square, below = rows_of(factors.packed, 0, count), rows_of(factors.packed, count, len(rows))
     condition = float("inf")
-    if not singular:
+    if not factors.singular:
         condition = largest / smallest_singular(
             count, lambda right, transposed: _square_solve(square, right, transposed), generator
         )
-    return Block(rows[torch.from_numpy(order)], heads, square, below, condition)
+    return Block(rows[factors.order], heads, square, below, condition)
 
 
-def _square_solve(square: np.ndarray, right: Tensor, transposed: bool = False) -> Tensor:
+def _square_solve(square: Tensor, right: Tensor, transposed: bool = False) -> Tensor:
     """(L_1 U)^-1 right, or its transpose's."""
-    (getrs,) = get_lapack_funcs(("getrs",), (square,))
-    unswapped = np.arange(len(square), dtype=np.int32)
-    with blas_threads(len(square)):
-        solution, _ = getrs(square, unswapped, columns_first(right), trans=int(transposed), overwrite_b=1)
-    return torch.from_numpy(solution)
+    solve = torch.linalg.solve_triangular
+    if transposed:
+        return solve(square.mT, solve(square.mT, right, upper=False), upper=True, unitriangular=True)
+    return solve(square, solve(square, right, upper=False, unitriangular=True), upper=True)

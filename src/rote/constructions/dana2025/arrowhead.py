@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from rote.constructions.dana2025.arrow_block import Block, block_gate, draw_block
@@ -119,21 +120,21 @@ def arrowhead_attempt(
         score_std = score_size.plain(spec.heads - gated) * (1.0 if draw % 2 == 0 else 0.5)
         generic = draw_threshold_heads(spec.heads - gated, spec, score_std, differences, generator)
         seen = _SeenByAll(skip, differences, generic.some(slice(used)), width)
-        border, border_wanted = _eliminate(blocks, seen, wanted.right, border_rows, progress)
-        factors = solver(border, dtype == torch.float64)
+        border = _eliminate(blocks, seen, wanted.right, border_rows, progress)
+        factors = solver(border.features, dtype == torch.float64)
         measured |= {"condition": factors.condition(generator), "score_std": score_std, "border_draws": draw + 1}
         clock.lap("border")
         if measured["condition"] < BORDER_GATE:
             break
     else:
         return Attempt(None, measured)
-    refined = refine(border, factors, border_wanted)
+    refined = refine(border.features, factors, border.wanted)
 
-    solved_blocks = []
-    for block in blocks:
-        if len(block.square):
-            known = seen.features(block.pivots) @ refined.solution
-            solved_blocks.append(block.solve(wanted.right[block.pivots] - known))
+    solved_blocks = [
+        block.solve(of_wanted - of_seen @ refined.solution)
+        for block, (of_seen, of_wanted) in zip(blocks, border.eliminated, strict=True)
+        if len(block.square)
+    ]
     heads = Heads.together([block.heads for block in blocks if block.heads is not None] + [generic])
     solved = torch.cat([*solved_blocks, refined.solution[skip.columns :]])
     clock.lap("back substitution")
@@ -188,18 +189,28 @@ class _SeenByAll:
         return part
 
 
+@dataclass(frozen=True)
+class _Border:
+    """What elimination leaves of G_j and of E_j, all blocks together, and what it makes of their pivot rows."""
+
+    features: Float[Tensor, "border columns"]
+    wanted: Float[Tensor, "border outputs"]
+    eliminated: list[tuple[Tensor, Tensor]]
+
+
 def _eliminate(
     blocks: list[Block], seen: _SeenByAll, wanted: Tensor, border_rows: int, progress: Progress
-) -> tuple[Tensor, Tensor]:
-    """The border system: what elimination leaves of G_j and of E_j, block by block."""
+) -> _Border:
+    """The border system, block by block."""
     border = torch.empty(border_rows, seen.columns, dtype=torch.float64)
     border_wanted = torch.empty(border_rows, wanted.shape[1], dtype=torch.float64)
-    at = 0
+    sizes, eliminated, at = [seen.columns, wanted.shape[1]], [], 0
     with progress.stage("eliminating", sum(len(block.rows) for block in blocks)) as stage:
         for block in blocks:
-            left = block.reduce(torch.cat([seen.features(block.rows), wanted[block.rows]], 1))
-            span = slice(at, at + len(left))
-            border[span], border_wanted[span] = left[:, : seen.columns], left[:, seen.columns :]
-            at += len(left)
+            reduced = block.reduce(torch.cat([seen.features(block.rows), wanted[block.rows]], 1))
+            eliminated.append(reduced.eliminated.split(sizes, 1))
+            span = slice(at, at + len(reduced.left))
+            border[span], border_wanted[span] = reduced.left.split(sizes, 1)
+            at = span.stop
             stage.advance(len(block.rows))
-    return border, border_wanted
+    return _Border(border, border_wanted, eliminated)

@@ -34,9 +34,9 @@ def margin_and_noise(model: Model, task: AssociationTask) -> tuple[float, float]
     wide = model.to(torch.float64)
     answers = torch.from_numpy(task.answers).long()
     margin, noise, largest = math.inf, 0.0, 0.0
-    for rows, logits in stream_logits(model, task):
+    for (rows, logits), (_, exact) in zip(stream_logits(model, task), stream_logits(wide, task), strict=True):
         margin = min(margin, float(margins(logits, answers[rows]).nan_to_num(nan=-math.inf).min()))
-        noise = max(noise, float((logits.double() - wide.logits(task.inputs(rows))).abs().max()))
+        noise = max(noise, float((logits.double() - exact).abs().max()))
         largest = max(largest, float(logits.abs().max()))
     return margin, max(noise, torch.finfo(model.dtype).eps * largest)
 

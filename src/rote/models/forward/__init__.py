@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from rote.errors import InputError
+from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.forward import (
     attention_only,
     deep_relu,
@@ -30,20 +31,44 @@ FORWARD: dict[str, Callable[..., Tensor]] = {
 }
 
 
+BEFORE_UNEMBEDDING: dict[str, Callable[..., Tensor]] = {
+    "attention-only": attention_only.residual,
+    "mlp-transformer": mlp_transformer.last_stream,
+}
+"""What `unembed` reads, of the architectures whose forward pass is shared by many inputs before it."""
+
+
 TAPPED = ("attention-only", "mlp-transformer")
 """Architectures whose attention patterns and residual stream can be seen and changed on the way (see `Tap`)."""
 
 
 def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None = None) -> Tensor:
     """Logits (or outputs) of the architecture that `spec` describes; `tap` sees what flows through it."""
-    misreading = misread(spec, inputs)
-    if misreading is not None:
-        raise InputError(f"a {spec.architecture} model reads {spec.reads}; {misreading}")
+    _refuse(spec, inputs)
     if tap is None:
         return FORWARD[spec.architecture](spec, weights, inputs)
     if spec.architecture not in TAPPED:
         raise InputError(f"a {spec.architecture} model shows nothing on its way; {' and '.join(TAPPED)} models do")
     return FORWARD[spec.architecture](spec, weights, inputs, tap)
+
+
+def forward_in_parts(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Iterator[Tensor]:
+    """The same logits, of some inputs at a time and in order: a table of all answers to all inputs is far larger than
+    what it is made of, and than any cache."""
+    if spec.architecture not in BEFORE_UNEMBEDDING:
+        yield forward(spec, weights, inputs)
+        return
+    _refuse(spec, inputs)
+    unembed = weights["unembed"]
+    stream = BEFORE_UNEMBEDDING[spec.architecture](spec, weights, inputs)
+    for part in stream.split(rows_within(CACHED_FLOATS, len(unembed))):
+        yield part @ unembed.T
+
+
+def _refuse(spec: Spec, inputs: Any) -> None:
+    misreading = misread(spec, inputs)
+    if misreading is not None:
+        raise InputError(f"a {spec.architecture} model reads {spec.reads}; {misreading}")
 
 
 def misread(spec: Any, inputs: Any) -> str | None:

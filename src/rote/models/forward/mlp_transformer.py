@@ -17,11 +17,21 @@ def logits(
     tap: Tap | None = None,
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
+    return last_stream(spec, weights, contexts, tap) @ weights["unembed"].T
+
+
+def last_stream(
+    spec: MlpTransformer,
+    weights: dict[str, Tensor],
+    contexts: Integer[Tensor, "batch context"],
+    tap: Tap | None = None,
+) -> Float[Tensor, "batch dim"]:
+    """The residual stream at the last position, before the unembedding."""
 
     def mlp(layer: int, stream: Tensor) -> Tensor:
         return stream + neurons(spec, weights, layer, stream) @ weights[f"layers.{layer}.mlp_out"].T
 
-    return residual(spec.attention, weights, contexts, mlp, tap) @ weights["unembed"].T
+    return residual(spec.attention, weights, contexts, mlp, tap)
 
 
 def neurons(

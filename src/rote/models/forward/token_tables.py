@@ -17,6 +17,9 @@ from torch import Tensor
 
 from rote.models.attention_only import heads_at_once
 
+FEW_POSITIONS = 3
+"""Positions (besides a shared run) whose values are looked up; more are mixed first, in one large product."""
+
 
 def table_pays(contexts: Integer[Tensor, "batch context"], run: int = 0) -> bool:
     """Whether the distinct tokens of all positions together are fewer than the contexts.
@@ -51,34 +54,48 @@ def tabled_heads_output(
     last = groups[-1]
     laid_out = last.lay_out(x)
     mixed = x.new_zeros(batch, x.shape[2])
-    together = heads_at_once(batch * (context - run), max(table.numel() for table in tables))
+    wide = context - run > FEW_POSITIONS
+    scores_each = batch * max(context - run, x.shape[2] if wide else 0)
+    together = heads_at_once(scores_each, max(table.numel() for table in tables))
     for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
         query, key, value, output = slab
         asked = _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2)
         scores, mixture = last.multiply(laid_out, asked), None
         if run:
-            score, mixture = _run_as_one(torch.cat(shared), asked, value, output)
+            score, mixture = _run_as_one(torch.cat(shared), asked)
             scores = torch.cat([scores, score.index_select(0, last.of_row)[:, None]], 1)
         attention = scores.softmax(1)
+        if wide:
+            read = torch.bmm(attention[:, : context - run].transpose(1, 2), x)
+            if mixture is not None:
+                read.addcmul_(attention[:, -1, :, None], mixture.index_select(0, last.of_row))
+            through = torch.bmm(output, value).transpose(1, 2)
+            mixed += read.flatten(1) @ through.reshape(-1, through.shape[2])
+            continue
         for position, group in enumerate(groups):
             weights = group.lay_out(attention[:, position : position + 1])
             mixed += group.multiply(weights, _folded(tables[position], value, output))[:, 0]
         if mixture is not None:
-            mixed += last.multiply(last.lay_out(attention[:, -1:]), mixture)[:, 0]
+            values = _through(mixture, value, output)
+            mixed += last.multiply(last.lay_out(attention[:, -1:]), values)[:, 0]
     return mixed
 
 
 def _run_as_one(
-    x: Float[Tensor, "run dim"],
-    asked: Float[Tensor, "tokens dim heads"],
-    value: Float[Tensor, "heads k dim"],
-    output: Float[Tensor, "heads dim k"],
+    x: Float[Tensor, "run dim"], asked: Float[Tensor, "tokens dim heads"]
 ) -> tuple[Float[Tensor, "tokens heads"], Float[Tensor, "tokens heads dim"]]:
-    """Score and value of the positions that all contexts share, as of one position, for every last token and head."""
+    """Score and mixture of the positions that all contexts share, as of one position, for every last token and head."""
     scores = x @ asked
-    mixture = (scores.softmax(1).transpose(1, 2) @ x).transpose(0, 1)
-    values = torch.bmm(torch.bmm(mixture, value.transpose(1, 2)), output.transpose(1, 2))
-    return scores.logsumexp(1), values.transpose(0, 1)
+    together = scores.logsumexp(1)
+    return together, (scores - together[:, None]).exp_().transpose(1, 2) @ x
+
+
+def _through(
+    mixture: Float[Tensor, "tokens heads dim"], value: Float[Tensor, "heads k dim"], output: Float[Tensor, "heads dim k"]
+) -> Float[Tensor, "tokens heads dim"]:
+    """W_O^h W_V^h of every token's mixture."""
+    values = torch.bmm(torch.bmm(mixture.transpose(0, 1), value.transpose(1, 2)), output.transpose(1, 2))
+    return values.transpose(0, 1)
 
 
 def _folded(

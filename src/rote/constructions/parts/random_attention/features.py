@@ -18,6 +18,9 @@ from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.forward.leading_run import leading_runs, split_by_run
 from rote.progress import SILENT, Progress
 
+FIRST_FACTS = 256
+"""Facts whose rank is taken first."""
+
 
 class Differences:
     """x_s - x_S of every context, with the embedded last tokens: what all heads' features are made of."""
@@ -42,10 +45,16 @@ class Differences:
 
     def rank(self, rows: Integer[Tensor, " rows"] | None = None) -> int:
         """Dimension of the span of all x_s - x_S: at most min(d, N + S - 2); no head has more features than this."""
-        flat = (self.before if rows is None else self.before[rows]).flatten(0, 1)
-        sizes = torch.linalg.eigvalsh(flat.T @ flat)
-        # Eigenvalues are squares of singular values: noise is eps, the smallest genuine ones far above its root.
-        return int((sizes > sizes[-1] * 1e-12).sum())
+        rows = torch.arange(self.facts) if rows is None else rows
+        found, seen = 0, 0
+        # A few facts often span all dimensions, and more cannot span more.
+        while seen < len(rows) and found < self.before.shape[2]:
+            seen = min(len(rows), max(FIRST_FACTS, 16 * seen))
+            flat = self.before[rows[:seen]].flatten(0, 1)
+            sizes = torch.linalg.eigvalsh(flat.T @ flat)
+            # Eigenvalues are squares of singular values: noise is eps, the smallest genuine ones far above its root.
+            found = int((sizes > sizes[-1] * 1e-12).sum())
+        return found
 
     def features(
         self,
@@ -136,9 +145,9 @@ def _values(
     facts, heads, earlier = attention.shape
     if earlier > 3:
         return torch.einsum("thd,hkd->thk", attention @ difference, value)
-    flat = value.flatten(0, 1).T.numpy()
+    flat = value.flatten(0, 1).T
     values = torch.zeros(facts, heads, value.shape[1], dtype=torch.float64)
     for position in range(earlier):
-        each = torch.from_numpy(difference[:, position].contiguous().numpy() @ flat)
+        each = difference[:, position] @ flat
         values.addcmul_(each.view(values.shape), attention[:, :, position, None])
     return values

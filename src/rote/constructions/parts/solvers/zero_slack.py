@@ -11,13 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.linalg import get_lapack_funcs
 from torch import Tensor
 
-from rote.constructions.parts.solvers.blas_threads import blas_threads
+from rote.constructions.parts.solvers.lu import lu_in_place
 
 SLACK_SHARE = 4
 """Further columns are used up to facts / 4: beyond, they cost more than the factorisation and gain little."""
@@ -60,11 +58,9 @@ class Factors:
         facts = features.shape[0]
         self._square = features[:, :facts]
         # LAPACK reads columns first: what it factorises is the transpose of rows as they lie, and nothing is turned.
-        packed = np.array(self._square.numpy(), dtype=np.float64 if double else np.float32, order="C").T
-        factor, self._getrs = get_lapack_funcs(("getrf", "getrs"), (packed,))
-        with blas_threads(facts):
-            self._lu, self._pivots, info = factor(packed, overwrite_a=True)
-        self.singular = bool(info != 0 or not np.isfinite(self._lu[-1, -1]))
+        packed = torch.empty(facts, facts, dtype=torch.float64 if double else torch.float32).copy_(self._square).t()
+        self._factors = lu_in_place(packed)
+        self.singular = self._factors.singular or not bool(packed[-1, -1].isfinite())
         self._further = self._gram = None
         if features.shape[1] > facts and not self.singular:
             further = self.square_solve(features[:, facts:])
@@ -75,10 +71,9 @@ class Factors:
     def square_solve(self, right: Float[Tensor, "facts columns"], transposed: bool = False) -> Tensor:
         """F_1^-1 right, or F_1^-T right: float64 scaled into the factors' precision and back."""
         size = right.abs().max().clamp(min=1e-300)
-        scaled = np.asfortranarray((right / size).numpy(), dtype=self._lu.dtype)
-        with blas_threads(len(self._lu)):
-            solution, _ = self._getrs(self._lu, self._pivots, scaled, trans=int(not transposed), overwrite_b=True)
-        return torch.from_numpy(solution).double() * size
+        packed, swaps, _ = self._factors
+        solution = torch.linalg.lu_solve(packed, swaps, (right / size).to(packed.dtype), adjoint=not transposed)
+        return solution.double() * size
 
     def solve(self, right: Float[Tensor, "facts columns"]) -> Float[Tensor, "features columns"]:
         """Least-norm B with F B = right: B_1 = (I + G G^T)^-1 F_1^-1 right, B_2 = G^T B_1."""
@@ -151,9 +146,7 @@ def refine(
     solution = factors.solve(right) if start is None else start
     best, passes = float("inf"), 0
     while True:
-        # NumPy's product of float64 matrices is up to twice as fast as torch's on some processors.
-        with blas_threads(len(features)):
-            left = right - torch.from_numpy(features.numpy() @ solution.numpy())
+        left = right - features @ solution
         residual = float(left.abs().max())
         if not residual < STALLED * best or residual < tolerance or passes == PASSES:
             return Refined(solution, residual, passes)
