@@ -1,4 +1,4 @@
-"""What the meter concludes from its points: the plateau, its interval, endless steps; loads widened, rates chosen."""
+"""What the meter concludes from its points: the plateau, its interval, more steps; loads widened, rates chosen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from rote.experiments.metering import meter as run
 from rote.experiments.metering import points as meter_points
-from rote.experiments.metering.reading import Reading, endless_sum
+from rote.experiments.metering.reading import Reading
 from rote.lm.language_model import ParameterCount
 from rote.lm.meter.point import Point
 from rote.lm.meter.rounding import ROUNDINGS
@@ -29,24 +29,6 @@ def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> Point:
 
 def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> Reading:
     return Reading("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
-
-
-def test_a_geometric_series_is_summed_and_its_interval_is_the_seeds_carried_through():
-    value, weight = endless_sum([1.0, 1.5, 1.75])
-    assert value == pytest.approx(2.0)
-    # The derivatives of a^2 / (b - a) at a = b / 2, by finite differences.
-    step = 1e-6
-    slopes = [
-        (endless_sum([x + step * (place == other) for other, x in enumerate((1.0, 1.5, 1.75))])[0] - 2.0) / step
-        for place in range(3)
-    ]
-    assert weight == pytest.approx(sum(slope**2 for slope in slopes), rel=1e-3)
-
-
-def test_training_that_fell_ends_where_it_is_and_one_that_does_not_slow_down_cannot_be_told():
-    assert endless_sum([1.0, 1.5, 1.4]) == (1.4, 1.0)
-    assert all(map(math.isnan, endless_sum([1.0, 1.1, 1.3])))
-    assert all(map(math.isnan, endless_sum([1.0, 1.1])))
 
 
 def test_the_reading_is_the_largest_mean_with_the_interval_of_pooled_seeds():
@@ -69,25 +51,35 @@ def test_more_steps_are_compared_with_the_interval():
     found = reading(full, fewer)
     assert [steps for steps, _ in found.by_steps] == [10, 20, 40, 80]
     assert found.gain_of_twice == pytest.approx(0.1255)
-    assert found.endless.value == pytest.approx(2.0, abs=0.01)
-    assert found.endless_before.value == pytest.approx(2.0)
     assert found.gain_of_twice > found.half_width
-    assert found.settled  # endless steps hold what half of the steps said they would
-    faster = [point(8, held, seed, steps) for steps, held in ((10, 100), (20, 140), (40, 165)) for seed in (0, 1)]
-    assert reading(full, faster).endless_before.value == pytest.approx(2.07, abs=0.01)
-    assert not reading(full, faster).settled
+    assert not found.settled
+    # Gains halve, so three further doublings add 1/2 + 1/4 + 1/8 of the last; at most they add three times the last.
+    assert found.with_more_steps == pytest.approx(1.8755 + 0.875 * 0.1255, abs=0.002)
+    assert found.interval == pytest.approx((1.8755 - found.half_width, 1.8755 + found.half_width + 3 * 0.1255))
     assert reading(full, [point(8, 187.5, seed, 40) for seed in (0, 1)]).settled
 
 
-def test_an_interval_wider_than_the_reading_tells_nothing_of_endless_steps():
-    full = [point(8, 180), point(8, 190, 1), point(12, 100), point(12, 110, 1)]
-    fewer = [point(8, held, seed, steps) for steps, held in ((20, 145), (40, 166)) for seed in (0, 1)]
-    assert math.isnan(reading(full, fewer).endless.value)
+def test_seeds_are_pooled_over_lengths_of_training_too():
+    full = [point(8, 155), point(8, 155, 1), point(12, 100), point(12, 100, 1)]
+    fewer = [point(8, 140, 0, 40), point(8, 144, 1, 40)]
+    assert reading(full).half_width == 0
+    # One pair of three differs, by .04: the variance is .0008 / 3, Student's t with 3 degrees of freedom 3.182.
+    assert reading(full, fewer).half_width == pytest.approx(3.182 * math.sqrt(0.0008 / 3 / 2), rel=1e-3)
+
+
+def test_gains_that_grow_or_shrink_below_nought_bound_what_more_steps_would_hold():
+    full = [point(8, 180), point(8, 182, 1)]
+    growing = [point(8, held, seed, steps) for steps, held in ((20, 150), (40, 160)) for seed in (0, 1)]
+    assert reading(full, growing).with_more_steps == pytest.approx(1.81 + 3 * 0.21)
+    falling = [point(8, held, seed, steps) for steps, held in ((20, 150), (40, 190)) for seed in (0, 1)]
+    assert reading(full, falling).with_more_steps == pytest.approx(1.81)
+    assert reading(full, falling).interval.high == pytest.approx(1.81 + reading(full, falling).half_width)
 
 
 def test_one_seed_has_no_interval_and_settles_nothing():
     found = reading([point(5, 90), point(8, 100)], [point(8, 80, steps=40), point(8, 60, steps=20)])
     assert math.isnan(found.half_width)
+    assert math.isnan(found.interval.low)
     assert not found.settled
 
 

@@ -141,8 +141,8 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
                 "without embeddings": f"{reading.without_embeddings:.3f}",
                 "counted as parameters": counted_as_parameters(reading.parameters),
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
-                "last doubling added": _more_steps(reading),
-                "endless steps": _endless(reading),
+                "last doubling added": _last_doubling(reading),
+                "eight times the steps": _more_steps(reading),
                 "plateau": "in sight" if reading.bracketed else "not in sight: offer other --load",
                 "after rounding": ", ".join(f"{name} {held:.2f}" for name, held in reading.rounded.items()),
                 "fresh strings": "earn nothing" if reading.check_holds else "EARN BITS",
@@ -152,22 +152,21 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
 
 
 def _with_interval(reading: Reading) -> str:
-    if not math.isfinite(reading.half_width):
+    low, high = reading.interval
+    if not math.isfinite(low):
         return f"{reading.bits_per_parameter:.3f} (no interval: give more --seeds, or --load beyond full recall)"
-    return f"{reading.bits_per_parameter:.3f} +- {reading.half_width:.3f} (95 %, between seeds)"
+    return f"{reading.bits_per_parameter:.3f}, from {low:.2f} to {high:.2f} (seeds, 95 %, and more steps)"
+
+
+def _last_doubling(reading: Reading) -> str:
+    gain, half_width = reading.gain_of_twice, reading.half_width
+    if not math.isfinite(half_width):
+        return f"{gain:+.3f}"
+    than = "settled: no more than" if reading.settled else "not settled: more than"
+    return f"{gain:+.3f}; {than} seeds differ, +-{half_width:.3f}"
 
 
 def _more_steps(reading: Reading) -> str:
-    gain, held = reading.gain_of_twice, reading.bits_per_parameter
-    return f"{gain:+.3f}" + (f" ({gain / held:+.1%})" if held else "")
-
-
-def _endless(reading: Reading) -> str:
-    endless, before = reading.endless, reading.endless_before
-    if not math.isfinite(endless.value):
-        return "cannot be told, training has not slowed enough; give more --steps"
-    known = f"{endless.value:.2f} +- {endless.half_width:.2f}"
-    if not math.isfinite(before.value):
-        return f"{known}; half of the steps cannot tell: give more --steps"
-    within = "within the interval" if reading.settled else "not within the interval: give more --steps"
-    return f"{known}; half of the steps said {before.value:.2f}, {within}"
+    if not math.isfinite(reading.with_more_steps):
+        return "cannot be told from one length of training"
+    return f"would hold {reading.with_more_steps:.2f}, if doublings go on adding the same share of the one before"

@@ -143,8 +143,8 @@ class AttentionOnly(Spec):
         return positions * per_position + 3 * self.context * self.dim + 2 * self.vocab
 
     def floats_held(self, inputs: int) -> int:
-        """A layer takes some heads at a time, the last one asks at the last position alone, and logits are made in parts
-        (see the forward pass)."""
+        """A layer takes some heads at a time, the last one asks at the last position alone, and logits are made in
+        parts (see the forward pass)."""
         asking = inputs if self.layers == 1 else inputs * self.context
         slab = min(self.heads, heads_at_once(asking * self.context, asking * self.dim))
         per_head = self.rank + 2 * self.inner_dim + self.head_dim + 3 * self.context

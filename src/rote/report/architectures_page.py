@@ -34,7 +34,9 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
         "architecture; loads widened until less is held on both sides of the best; strings never seen must earn "
         "nothing.", "",
         "*Counted as a parameter* is every number in the weights, tied ones once. *Without embeddings* leaves out the "
-        "tables looked up by token or by position, and the unembedding where it is tied to one.", "",
+        "tables looked up by token or by position, and the unembedding where it is tied to one. *From, to* is the "
+        "interval of the seeds, its upper end after eight times the steps if no further doubling adds more than the "
+        "last.", "",
         f"`{command}` makes this page and goes on where it was cut short: "
         f"{sum(reading.seconds for _, reading in study.distinct) / 60:.0f} minutes of processor time besides the "
         "search for rates.", "",
@@ -50,20 +52,21 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
 def _table(study: Study, rows: list[tuple[Variant, Reading]]) -> list[str]:
     return table_lines(
         [
-            "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "endless steps",
-            f"after {study.equal_seconds:.0f} s each", "s each", "rate", "fresh strings",
+            "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "from, to",
+            "eight times the steps", f"after {study.equal_seconds:.0f} s each", "s each", "rate", "fresh strings",
         ],
         [
             [
                 variant.name, reading.parameters.total, reading.parameters.embeddings,
                 f"{reading.bits_per_parameter:.2f} ± {reading.half_width:.2f}{'' if reading.bracketed else ' or more'}",
-                f"{reading.without_embeddings:.2f}", _endless(reading), _number(study.at_equal_time(reading)),
+                f"{reading.without_embeddings:.2f}", f"{reading.interval.low:.2f}, {reading.interval.high:.2f}",
+                _number(reading.with_more_steps), _number(study.at_equal_time(reading)),
                 round(seconds_each(reading)), reading.rate,
                 "nothing" if reading.check_holds else "EARN BITS",
             ]
             for variant, reading in rows
         ],
-        [False, True, True, False, True, False, True, True, True, False],
+        [False, True, True, False, True, False, True, True, True, True, False],
     )  # fmt: skip
 
 
@@ -99,9 +102,9 @@ def _verdict(study: Study) -> list[str]:
         f"{quickest:.2f} bits.",
     ]
     for published, name in PUBLISHED:
-        above = [other for other, reading in study.distinct if _low(reading) > published]
+        above = [other for other, reading in study.distinct if reading.interval.low > published]
         within = [
-            other for other, reading in study.distinct if other not in above and _high(reading) >= published
+            other for other, reading in study.distinct if other not in above and reading.interval.high >= published
         ]  # fmt: skip
         count = len(study.distinct)
         lines.append(
@@ -120,22 +123,6 @@ def _without_embeddings(study: Study, published: float) -> str:
 
 def _full_name(variant: Variant) -> str:
     return variant.name if variant.question == "architecture" else f"{variant.model}, {variant.name}"
-
-
-def _low(reading: Reading) -> float:
-    return (reading.bits_per_parameter or 0) - reading.half_width
-
-
-def _high(reading: Reading) -> float:
-    """The upper end of what is held, or of what endless steps would give where that can be told."""
-    held = (reading.bits_per_parameter or 0) + reading.half_width
-    endless = reading.endless.value + reading.endless.half_width
-    return max(held, endless) if math.isfinite(endless) else held
-
-
-def _endless(reading: Reading) -> str:
-    value, half_width = reading.endless
-    return f"{value:.2f} ± {half_width:.2f}" if math.isfinite(value) else "-"
 
 
 def _number(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from rote.experiments.metering.reading import Reading
@@ -30,8 +31,9 @@ def meter_figure(reading: Reading, path: Path) -> Path:
         value = reading.bits_per_parameter
         if value is not None:
             axes.axhline(value, color=VERMILION, lw=1)
-            if reading.half_width == reading.half_width:
-                axes.axhspan(value - reading.half_width, value + reading.half_width, color=VERMILION, alpha=0.12, lw=0)
+            low, high = reading.interval
+            if math.isfinite(low):
+                axes.axhspan(low, high, color=VERMILION, alpha=0.1, lw=0, label="interval, to 8 times the steps")
         for known, name in ((MORRIS_2025, "Morris et al. 2025"), (ALLENZHU_2024, "Allen-Zhu and Li 2024")):
             axes.axhline(known, color=GREY, lw=0.9, ls="--", zorder=1)
             axes.annotate(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
@@ -16,11 +16,15 @@ from rote.lm.meter.strings import StringShape
 MeterProtocol = Literal["strings", "facts"]
 
 
-class Endless(NamedTuple):
-    """Bits per parameter after endless steps, and half of the 95 % interval; not a number where nothing tells."""
+DOUBLINGS = 3
+"""Doublings of the steps that the interval reaches beyond those that were tried: eight times the steps."""
 
-    value: float
-    half_width: float
+
+class Interval(NamedTuple):
+    """Bits per parameter from and to; not numbers where one seed tells nothing of others."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Reading:
     points: tuple[Point, ...]
     """The points of full training, all loads and seeds."""
     shorter: tuple[Point, ...]
-    """Points at the best load after half and a quarter of the steps, all seeds."""
+    """Points at the best load after half, a quarter and an eighth of the steps, all seeds."""
     rate: float
     trained: int
     """Points trained now; the others were in the ledger."""
@@ -69,32 +73,32 @@ class Reading:
 
     @property
     def spread(self) -> tuple[float, int]:
-        """Standard deviation between seeds in bits per parameter, pooled over the sizes; its degrees of freedom.
+        """Standard deviation between seeds in bits per parameter, pooled over sizes and lengths of training; its
+        degrees of freedom.
 
         Where every seed recalls everything all hold the same, which says nothing of how they differ elsewhere.
         """
+        groups: dict[tuple[int, int], list[Point]] = {}
+        for point in (*self.points, *self.shorter):
+            groups.setdefault((point.strings, point.steps), []).append(point)
         squares, freedom = 0.0, 0
-        for size in self.sizes:
-            if self.protocol == "strings" and all(point.complete for point in self.at(size)):
+        for points in groups.values():
+            if self.protocol == "strings" and all(point.complete for point in points):
                 continue
-            held = [point.held / self.parameters.total for point in self.at(size)]
+            held = [point.held / self.parameters.total for point in points]
             squares += sum((value - fmean(held)) ** 2 for value in held)
             freedom += len(held) - 1
         return (math.sqrt(squares / freedom) if freedom else math.nan), freedom
 
     @property
     def half_width(self) -> float:
-        """Half of the 95 % interval of the mean, by Student's t; not a number for one seed."""
-        return self._interval(1.0)
-
-    def _interval(self, weight: float) -> float:
-        """Half of the 95 % interval of a sum of means over seeds whose squared weights add up to `weight`."""
+        """Half of the 95 % interval of the mean between seeds, by Student's t; not a number for one seed."""
         from scipy.stats import t
 
         deviation, freedom = self.spread
         if not freedom or self.best is None:
             return math.nan
-        return float(t.ppf(0.975, freedom)) * deviation * math.sqrt(weight / len(self.at(self.best)))
+        return float(t.ppf(0.975, freedom)) * deviation / math.sqrt(len(self.at(self.best)))
 
     @property
     def by_steps(self) -> list[tuple[int, float]]:
@@ -114,30 +118,30 @@ class Reading:
         return by_steps[-1][1] - by_steps[-2][1] if len(by_steps) > 1 else math.nan
 
     @property
-    def endless(self) -> Endless:
-        """Bits per parameter after endless steps, from the three longest trainings."""
-        return self._endless([held for _, held in self.by_steps[-3:]])
+    def with_more_steps(self) -> float:
+        """Bits per parameter that eight times the steps would hold, if each doubling goes on adding the same share of
+        the one before, and never more than it."""
+        added = [after - before for (_, before), (_, after) in pairwise(self.by_steps)]
+        if self.bits_per_parameter is None or not added:
+            return math.nan
+        gain = max(0.0, added[-1])
+        share = min(1.0, gain / added[-2]) if len(added) > 1 and added[-2] > 0 else 1.0
+        return self.bits_per_parameter + gain * sum(share**doubling for doubling in range(1, DOUBLINGS + 1))
 
     @property
-    def endless_before(self) -> Endless:
-        """The same from the three before the longest: what would have been said with half of the steps."""
-        return self._endless([held for _, held in self.by_steps[-4:-1]])
-
-    def _endless(self, held: list[float]) -> Endless:
-        value, weight = endless_sum(held)
-        half_width = self._interval(weight)
-        # An interval wider than what was held tells nothing.
-        return (
-            Endless(math.nan, math.nan) if half_width > (self.bits_per_parameter or 0) else Endless(value, half_width)
-        )
+    def interval(self) -> Interval:
+        """Where the reading lies, seeds and training length considered: from the lower end of the seeds' interval to
+        its upper end after eight times the steps, each further doubling taken to add no more than the last did."""
+        held, gain = self.bits_per_parameter, self.gain_of_twice
+        if held is None:
+            return Interval(math.nan, math.nan)
+        more = DOUBLINGS * max(0.0, gain) if math.isfinite(gain) else 0.0
+        return Interval(held - self.half_width, held + self.half_width + more)
 
     @property
     def settled(self) -> bool:
-        """Whether the last doubling of the steps changed what is held, or what endless steps would hold, by less than
-        its interval."""
-        if abs(self.gain_of_twice) <= self.half_width:
-            return True
-        return abs(self.endless.value - self.endless_before.value) <= self.endless.half_width
+        """Whether the last doubling of the steps changed what is held by less than seeds do."""
+        return abs(self.gain_of_twice) <= self.half_width
 
     @property
     def bracketed(self) -> bool:
@@ -183,9 +187,8 @@ class Reading:
             "without_embeddings": self.without_embeddings,
             "by_steps": [list(pair) for pair in self.by_steps],
             "gain_of_twice": self.gain_of_twice,
-            "endless": self.endless.value,
-            "endless_half_width": self.endless.half_width,
-            "endless_before": self.endless_before.value,
+            "interval": list(self.interval),
+            "with_more_steps": self.with_more_steps,
             "settled": self.settled,
             "bracketed": self.bracketed,
             "rounded": self.rounded,
@@ -194,23 +197,3 @@ class Reading:
             "points": [point.summary() for point in self.points],
             "trained_now": self.trained,
         }
-
-
-def endless_sum(held: Sequence[float]) -> tuple[float, float]:
-    """Where three values after doublings of the steps lead, and the factor by which that spreads their variance.
-
-    With b what the first doubling added and a what the second did, every further one is taken to add a / b of the one
-    before: together a^2 / (b - a). Not a number where a is no smaller than b: then nothing says where it ends.
-    """
-    if len(held) < 3:
-        return math.nan, math.nan
-    first, second, last = held
-    before, after = second - first, last - second
-    if after <= 0:
-        return last, 1.0
-    if after >= before:
-        return math.nan, math.nan
-    share = after / (before - after)
-    by_after, by_before = 2 * share + share**2, -(share**2)
-    weights = (1 + by_after, by_before - by_after, -by_before)
-    return last + share * after, sum(weight**2 for weight in weights)

@@ -2,7 +2,8 @@
 
 In a first layer x_s depends on (token, position) alone. So the folded query x_S^T W_Q^hT W_K^h is a table over last
 tokens and W_O^h W_V^h x_s a table over the tokens at position s; what is left per context is a score and a weighted sum
-per head and position: 4 d H S operations instead of 8 d k H. Contexts that share a token are multiplied together, and
+per head and position: 4 d H S operations instead of 8 d k H. Where positions are many, x_s is mixed first and goes
+through W_O^h W_V^h in one large product. Contexts that share a token are multiplied together, and
 the positions with which all of them begin alike are one (see `leading_run`).
 """
 
@@ -91,7 +92,9 @@ def _run_as_one(
 
 
 def _through(
-    mixture: Float[Tensor, "tokens heads dim"], value: Float[Tensor, "heads k dim"], output: Float[Tensor, "heads dim k"]
+    mixture: Float[Tensor, "tokens heads dim"],
+    value: Float[Tensor, "heads k dim"],
+    output: Float[Tensor, "heads dim k"],
 ) -> Float[Tensor, "tokens heads dim"]:
     """W_O^h W_V^h of every token's mixture."""
     values = torch.bmm(torch.bmm(mixture.transpose(0, 1), value.transpose(1, 2)), output.transpose(1, 2))
