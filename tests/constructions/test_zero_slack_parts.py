@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 
+from rote.constructions.dana2025.arrow_block import draw_block
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, draw_gated_heads, group_last_tokens
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
 from rote.constructions.parts.random_attention.codes import answer_code, targets
 from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
 from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.parts.random_attention.score_size import ScoreSize
 from rote.constructions.parts.random_attention.skip_gauge import SkipBasis
 from rote.constructions.parts.saturation import PAD_DEPTH
+from rote.constructions.parts.solvers.lu import columns_first, lu_in_place
 from rote.constructions.parts.solvers.zero_slack import Factors, SingularValues, refine
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import head_values
@@ -59,6 +62,56 @@ def test_least_norm_solution(double, more):
         refined = refine(features, factors, right, tolerance=1e-9)
         assert refined.residual < 1e-8
         torch.testing.assert_close(refined.solution, exact, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(9, 9), (30, 12), (1, 1)])
+def test_factors_in_place_multiply_to_the_rows_in_their_order(rows, columns):
+    matrix = torch.randn(rows, columns, generator=generator(), dtype=torch.float64)
+    turned = columns_first(matrix)
+    factors = lu_in_place(turned)
+    assert factors.packed is turned
+    assert sorted(factors.order.tolist()) == list(range(rows))
+    lower = factors.packed.tril(-1) + torch.eye(rows, columns, dtype=torch.float64)
+    torch.testing.assert_close(lower @ factors.packed[:columns].triu(), matrix[factors.order])
+    assert not factors.singular
+    assert lu_in_place(torch.zeros(columns, rows, dtype=torch.float64).t()).singular
+
+
+def test_a_block_eliminates_and_solves():
+    """Elimination with a border is the solution of the whole square system."""
+    spec = AttentionOnly(vocab=30, context=3, dim=14, head_dim=4, heads=10)
+    rows = contexts(600, spec)
+    last, place = torch.unique(rows[:, -1], return_inverse=True)
+    groups = group_last_tokens(place, 60)
+    embeddings, codes = draw_gated_embeddings(spec, groups, last, None, torch.float64, generator())
+    differences = Differences(embeddings, rows)
+    block = draw_block(groups.rows[2], codes[2], differences, 4, spec, generator(1), 0.8, ScoreSize())
+    count, size = len(block.square), len(block.rows)
+    assert 0 < count < size
+    features = torch.empty(size, count, dtype=torch.float64)
+    differences.features(block.heads, 4, features, block.rows)
+    seen = torch.randn(size, size - count, generator=generator(2), dtype=torch.float64)
+    wanted = torch.randn(size, 3, generator=generator(3), dtype=torch.float64)
+    whole = torch.linalg.solve(torch.cat([features, seen], 1), wanted)
+    reduced = block.reduce(torch.cat([seen, wanted], 1))
+    border = torch.linalg.solve(reduced.left[:, : size - count], reduced.left[:, size - count :])
+    torch.testing.assert_close(border, whole[count:], rtol=1e-4, atol=1e-6)
+    of_seen, of_wanted = reduced.eliminated.split([size - count, 3], 1)
+    torch.testing.assert_close(block.solve(of_wanted - of_seen @ border), whole[:count], rtol=1e-4, atol=1e-6)
+
+
+def test_rank_is_told_from_few_facts_where_they_span_all_and_from_all_where_they_do_not():
+    spec = AttentionOnly(vocab=12, context=4, dim=9, head_dim=5, heads=7)
+    embeddings = draw_embeddings(spec, torch.float64, generator())
+    differences = Differences(embeddings, contexts(2000, spec))
+    assert differences.rank() == 9
+    # The first facts differ in one place alone, where two tokens stand; the last one has others.
+    alike = torch.zeros(2000, 4, dtype=torch.long)
+    alike[::2, 0] = 1
+    low = Differences(embeddings, alike)
+    alike[-1] = torch.tensor([5, 6, 7, 8])
+    rank = low.rank()
+    assert Differences(embeddings, alike).rank() == rank + 3
 
 
 def test_condition_estimate():

@@ -45,6 +45,19 @@ def test_every_row_comes_once_and_in_order(rows):
     torch.testing.assert_close(torch.cat(parts), model.logits(task.contexts))
 
 
+@pytest.mark.parametrize("architecture", ["attention-only", "mlp-transformer"])
+def test_many_answers_come_in_parts(monkeypatch, architecture):
+    """Logits that do not fit the cache are made of a few rows of the stream at a time."""
+    monkeypatch.setattr("rote.models.forward.CACHED_FLOATS", 12 * 7)
+    sizes = {"vocab": 12, "context": 2, "dim": 4, "head_dim": 3}
+    spec = AttentionOnly(**sizes, heads=3) if architecture == "attention-only" else MlpTransformer(**sizes, width=5)
+    task, model = lookup(100, 12), random_model(spec, 0, "float64")
+    parts = list(stream_logits(model, task, rows=40))
+    assert [taken.stop - taken.start for taken, _ in parts] == [7, 7, 7, 7, 7, 5] * 2 + [7, 7, 6]
+    assert not any(logits.requires_grad for _, logits in parts)
+    torch.testing.assert_close(torch.cat([logits for _, logits in parts]), model.logits(task.contexts))
+
+
 MANY = """
 import resource
 import numpy as np, torch
