@@ -198,9 +198,7 @@ class _Border:
     eliminated: list[tuple[Tensor, Tensor]]
 
 
-def _eliminate(
-    blocks: list[Block], seen: _SeenByAll, wanted: Tensor, border_rows: int, progress: Progress
-) -> _Border:
+def _eliminate(blocks: list[Block], seen: _SeenByAll, wanted: Tensor, border_rows: int, progress: Progress) -> _Border:
     """The border system, block by block."""
     border = torch.empty(border_rows, seen.columns, dtype=torch.float64)
     border_wanted = torch.empty(border_rows, wanted.shape[1], dtype=torch.float64)
