@@ -93,3 +93,15 @@ def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
 def test_an_unknown_rule_is_an_error():
     with pytest.raises(TypeError, match="no verdict"):
         decide_on_blocks(Rule(), findings(ROOT))
+
+
+def test_a_report_shows_where_no_ladder_sufficed():
+    from rote.report.block_part import block_chart
+
+    drawn = block_chart(findings({400: [1, 2], 800: [None, 4]})).series
+    assert [(series.name, len(series.marks)) for series in drawn[:2]] == [
+        ("a series", 3),
+        ("a series: more than that", 1),
+    ]
+    assert drawn[1].marks[0].y == 16
+    assert "more than that" not in {series.name for series in block_chart(findings({400: [1]})).series}

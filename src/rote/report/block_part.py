@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rote.experiments.blocks.findings import BlockFindings
+from rote.experiments.blocks.findings import BlockFindings, BlockSeries
+from rote.papers.block_figures import SmallestBlocksFigure
 from rote.report.charts import TONES, Mark, Series, XYChart
 from rote.report.document import Table
 
@@ -19,11 +20,25 @@ def block_chart(findings: BlockFindings) -> XYChart:
             for blocks in point.smallest
             if blocks is not None
         ]
-        drawn.append(Series(series.name, marks, "joined", TONES[index % len(TONES)]))
+        tone = TONES[index % len(TONES)]
+        drawn.append(Series(series.name, marks, "joined", tone))
+        if above := _above_the_ladder(findings, series):
+            drawn.append(Series(f"{series.name}: more than that", above, "crosses", tone))
     if findings.published:
         marks = [Mark(x, blocks, f"published at {x:,}: {blocks:g}") for x, blocks in findings.published.items()]
         drawn.append(Series("published (read off the plot)", marks, "crosses", "grey"))
     return XYChart(findings.figure.title, findings.x_label, "smallest #blocks", drawn, log_x=True, log_y=True)
+
+
+def _above_the_ladder(findings: BlockFindings, series: BlockSeries) -> list[Mark]:
+    """A mark at the largest #blocks that was tried, where it did not suffice."""
+    asked = findings.figure
+    top = max(asked.ladder) if isinstance(asked, SmallestBlocksFigure) else 0
+    return [
+        Mark(point.x, float(top), f"{series.name}, {findings.x_label} {point.x:,}: more than {top} #blocks")
+        for point in series.points
+        if None in point.smallest
+    ]
 
 
 def _training_chart(findings: BlockFindings) -> XYChart:
