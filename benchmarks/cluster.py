@@ -24,10 +24,11 @@ from typing import Any
 import ray
 from ray.cluster_utils import Cluster
 
-from rote.experiments.ledgers.ledger import Ledger, TrialKey
+from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
+from rote.experiments.seeds import SeedTrial
 from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.tables.reproduce import reproduce_part
 from rote.experiments.trial import PlannedTrial
@@ -40,21 +41,6 @@ ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 STEPS = 2500
 """Of the trials whose efficiency is measured: more than a second of processor."""
 NODE = {"num_cpus": 1, "object_store_memory": 10**8}
-
-
-@dataclass(frozen=True)
-class WaitingTrial:
-    """A trial that takes so long, and computes nothing."""
-
-    seed: int
-
-    @property
-    def cell(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def key(self) -> TrialKey:
-        return TrialKey.of(self.cell, self.seed)
 
 
 @dataclass(frozen=True)
@@ -72,13 +58,13 @@ class Waiting:
     def trainer(self) -> Waiting:
         return self
 
-    def wanted(self, rows: Any) -> list[WaitingTrial]:
-        return [WaitingTrial(seed) for seed in range(self.trials) if WaitingTrial(seed).key not in rows]
+    def wanted(self, rows: Any) -> list[SeedTrial]:
+        return [SeedTrial(seed) for seed in range(self.trials) if SeedTrial(seed).key not in rows]
 
     def own(self, rows: Any) -> Any:
         return rows
 
-    def train(self, ask: Any, workers: int | None, progress: Any) -> Iterator[tuple[WaitingTrial, Any, float]]:
+    def train(self, ask: Any, workers: int | None, progress: Any) -> Iterator[tuple[SeedTrial, Any, float]]:
         for trial in ask():
             if self.calls is not None:
                 node = ray.get_runtime_context().get_node_id()
