@@ -76,6 +76,15 @@ def test_gains_that_grow_or_shrink_below_nought_bound_what_more_steps_would_hold
     assert reading(full, falling).interval.high == pytest.approx(1.81 + reading(full, falling).half_width)
 
 
+def test_a_plateau_is_in_sight_where_the_largest_size_adds_no_more_than_seeds_differ():
+    flat = reading([point(8, 150), point(8, 154, 1), point(12, 152), point(12, 156, 1)])
+    assert flat.best == 12
+    assert not flat.bracketed
+    assert flat.plateau_in_sight
+    assert not reading([point(8, 150), point(8, 151, 1), point(12, 190), point(12, 191, 1)]).plateau_in_sight
+    assert not reading([point(8, 150), point(8, 154, 1)]).plateau_in_sight
+
+
 def test_one_seed_has_no_interval_and_settles_nothing():
     found = reading([point(5, 90), point(8, 100)], [point(8, 80, steps=40), point(8, 60, steps=20)])
     assert math.isnan(found.half_width)

@@ -143,7 +143,7 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
                 "last doubling added": _last_doubling(reading),
                 "eight times the steps": _more_steps(reading),
-                "plateau": "in sight" if reading.bracketed else "not in sight: offer other --load",
+                "plateau": "in sight" if reading.plateau_in_sight else "not in sight: offer other --load",
                 "after rounding": ", ".join(f"{name} {held:.2f}" for name, held in reading.rounded.items()),
                 "fresh strings": "earn nothing" if reading.check_holds else "EARN BITS",
             },

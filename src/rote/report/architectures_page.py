@@ -58,7 +58,8 @@ def _table(study: Study, rows: list[tuple[Variant, Reading]]) -> list[str]:
         [
             [
                 variant.name, reading.parameters.total, reading.parameters.embeddings,
-                f"{reading.bits_per_parameter:.2f} ± {reading.half_width:.2f}{'' if reading.bracketed else ' or more'}",
+                f"{reading.bits_per_parameter:.2f} ± {reading.half_width:.2f}"
+                + ("" if reading.plateau_in_sight else " or more"),
                 f"{reading.without_embeddings:.2f}", f"{reading.interval.low:.2f}, {reading.interval.high:.2f}",
                 _number(reading.with_more_steps), _number(study.at_equal_time(reading)),
                 round(seconds_each(reading)), reading.rate,
@@ -132,7 +133,7 @@ def _number(value: float | None) -> str:
 def architectures_figure(study: Study, path: Path) -> Path:
     """Every architecture once, most first: held with its interval, after equal time, without embeddings."""
     rows = study.distinct
-    with figure(7.2, 0.27 * len(rows) + 1.3) as drawn:
+    with figure(7.2, 0.27 * len(rows) + 1.6) as drawn:
         axes = drawn.add_subplot()
         for published, name in PUBLISHED:
             axes.axvline(published, color=GREY, lw=0.9, ls="--", zorder=1)
@@ -161,5 +162,5 @@ def architectures_figure(study: Study, path: Path) -> Path:
         axes.set_xlabel("bits held per parameter")
         axes.set_title("bits per parameter by architecture")
         axes.grid(axis="x")
-        axes.legend(fontsize=7.5, loc="lower left")
+        axes.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.4, -0.1), ncols=3)
         return save(drawn, path)

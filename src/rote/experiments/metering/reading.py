@@ -154,6 +154,14 @@ class Reading:
         return self.best < self.sizes[-1] and (self.protocol == "facts" or self.sizes[0] < self.best)
 
     @property
+    def plateau_in_sight(self) -> bool:
+        """Whether more strings would not be held: less is held on both sides, or the largest size that was tried adds
+        no more to the one before than seeds differ."""
+        if self.bracketed or self.protocol == "facts" or len(self.sizes) < 2:
+            return self.bracketed
+        return self.best == self.sizes[-1] and self.mean(self.best) - self.mean(self.sizes[-2]) <= self.half_width
+
+    @property
     def rounded(self) -> dict[str, float]:
         """Bits per parameter that survive a rounding of the weights, at the best size, the mean over seeds."""
         points = [] if self.best is None else [point for point in self.at(self.best) if not point.diverged]
@@ -190,7 +198,7 @@ class Reading:
             "interval": list(self.interval),
             "with_more_steps": self.with_more_steps,
             "settled": self.settled,
-            "bracketed": self.bracketed,
+            "plateau_in_sight": self.plateau_in_sight,
             "rounded": self.rounded,
             "largest_fresh_gain": max(point.fresh_gain for point in self.points),
             "check_holds": self.check_holds,

@@ -57,11 +57,11 @@ VARIANTS = (
     Variant("head size", "one head of 8", "llama", Sizes(dim=8, heads=1, mlp=4)),
     Variant("head size", "two heads of 4", "llama", Sizes(dim=8, mlp=4)),
     Variant("head size", "four heads of 2", "llama", Sizes(dim=8, heads=4, mlp=4)),
-    Variant("norm", "RMS", "plain", Sizes(dim=8, mlp=5)),
-    Variant("norm", "layer", "plain", Sizes(dim=8, mlp=5, norm="layer")),
-    Variant("norm", "none", "plain", Sizes(dim=8, mlp=5, norm="none")),
+    Variant("norm", "RMS norm", "plain", Sizes(dim=8, mlp=5)),
+    Variant("norm", "layer norm", "plain", Sizes(dim=8, mlp=5, norm="layer")),
+    Variant("norm", "no norm", "plain", Sizes(dim=8, mlp=5, norm="none")),
     Variant("tied embeddings", "tied, d = 8", "llama", Sizes(dim=8, mlp=4)),
-    Variant("tied embeddings", "apart, d = 6", "llama", Sizes(dim=6, heads=1, mlp=7, tied=False)),
+    Variant("tied embeddings", "untied, d = 6", "llama", Sizes(dim=6, heads=1, mlp=7, tied=False)),
 )
 """About 1,300 parameters each, over a vocabulary of 32."""
 
