@@ -20,4 +20,7 @@ def wilson(successes: int, trials: int) -> Interval:
     share, z2 = successes / trials, NORMAL_95**2
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     half = NORMAL_95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    # At 0 and 1 the ends are those exactly, which sums of rounded numbers miss by a last digit.
+    return Interval(
+        0.0 if successes == 0 else max(0.0, centre - half), 1.0 if successes == trials else min(1.0, centre + half)
+    )
