@@ -44,6 +44,13 @@ def test_a_line_is_linear_and_a_parabola_is_not():
     assert outcome(PowerOfSize(0.9, 1.1), {1: [1], 2: [2], 3: [3]}) == "undecided"
 
 
+def test_an_interval_that_four_points_do_not_tell_is_not_printed_as_infinite():
+    measured = {1: [7, 7], 2: [132, 119], 5: [5107, 5107], 10: [11147, 11704]}
+    why = decide_on_vectors(PowerOfSize(0.9, 1.1), findings(measured)).why
+    assert "too few points for an interval" in why
+    assert "inf" not in why
+
+
 def test_growth_and_decline():
     assert outcome(IncreasesWithSize(), LINE) == "holds"
     assert outcome(IncreasesWithSize(), {1: [100], 2: [50]}) == "does not"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import singledispatch
 
 import numpy as np
@@ -54,7 +55,7 @@ def _(rule: PowerOfSize, measured: VectorFindings) -> Verdict:
         for name, fit in fits.items()
     }
     why = "; ".join(
-        f"{name}: exponent {law['exponent']:.2f} ({law['interval'][0]:.2f} to {law['interval'][1]:.2f}), "
+        f"{name}: exponent {law['exponent']:.2f} ({_from_to(law['interval'])}), "
         f"{law['slope']:.0f} a head from {law['offset']:+.0f}"
         for name, law in numbers.items()
     )
@@ -174,3 +175,10 @@ def _(rule: HeadsSplitExamples, measured: VectorFindings) -> Verdict:
     why = f"mean overlap {overlaps.mean():.2f} ({low:.2f} to {high:.2f}), 1 if independent, {len(overlaps)} pairs"
     outcome: Outcome = "holds" if high < rule.below else "does not" if low > rule.below else "undecided"
     return Verdict(outcome, why, {"mean": float(overlaps.mean()), "interval": (low, high), "pairs": len(overlaps)})
+
+
+def _from_to(interval: tuple[float, float]) -> str:
+    """An interval in words; resampled fits to four points often tell none."""
+    low, high = interval
+    known = math.isfinite(low) and math.isfinite(high)
+    return f"{low:.2f} to {high:.2f}" if known else "too few points for an interval"
