@@ -12,7 +12,7 @@ from typing import Any
 from rote.experiments.vectors.trial import VectorTrial, meets_threshold
 from rote.papers.vector_figures import Threshold, VectorSetting
 
-PER_TARGET = 0.7
+PER_TARGET = 0.8
 """Targets fitted for each free number of the score tables."""
 PER_LABEL = 0.36
 """Labels recalled for each, with many heads."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 RATIO = 1.05
 GAP = 2
 """Rungs between the two ends of a search that has ended, at most."""
-SHORTEST_STRIDE, LONGEST_STRIDE = 3, 40
+SHORTEST_STRIDE, LONGEST_STRIDE = 2, 40
 """Rungs of the first move away from the start; later ones at least double while the boundary is not crossed."""
 LAST_RUNG = 290
 """About 1.4 million examples."""

@@ -21,19 +21,18 @@ TIGHT = Claim("tight", "The bound is tight: training recalls no more than H(n - 
 HEADS, FRESH_TARGET_HEADS = 5, 2
 """Heads of the sweeps in n and k. Fewer than five would not do for labels: the values of two heads are a point in a
 plane, where training tells about a hundred labels apart whatever n and k."""
-FRESH_LABELS, FRESH_TARGETS = 10, 5
-"""Heads up to which fresh contexts are searched. One trial with twenty takes about ten minutes of processor time for
-labels; for targets one with ten takes about eight, one with twenty three quarters of an hour."""
 
 
 def kinds(setting: VectorSetting, target_heads: int) -> tuple[VectorSetting, ...]:
     """The setting with labels and with targets, in one shared context and in fresh ones (targets then with so many
-    heads), as far as a search takes minutes."""
+    heads)."""
     fresh = replace(setting, shared=False)
-    kept = [(setting, 100), (setting, None)]
-    kept += [(fresh, 100)] if setting.heads <= FRESH_LABELS else []
-    kept += [(replace(fresh, heads=target_heads), None)] if target_heads <= FRESH_TARGETS else []
-    return tuple(replace(context, classes=classes) for context, classes in kept)
+    return (
+        replace(setting, classes=100),
+        replace(setting, classes=None),
+        replace(fresh, classes=100),
+        replace(fresh, heads=target_heads, classes=None),
+    )
 
 
 BY_HEADS = CapacityFigure(

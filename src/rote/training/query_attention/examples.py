@@ -41,11 +41,31 @@ class Score:
         return self.right / self.examples
 
 
-def chunks(problem: VectorProblem, heads: int) -> list[slice]:
-    """Rows to work on at once."""
+def chunks(problem: VectorProblem, heads: int, examples: int | None = None) -> list[slice]:
+    """Rows to work on at once, out of so many examples; out of all when absent."""
+    examples = len(problem) if examples is None else examples
     context, dim = problem.contexts.shape[1:]
     step = max(16, WORKING_FLOATS // (heads * (context if problem.shared else context + dim)))
-    return [slice(start, min(start + step, len(problem))) for start in range(0, len(problem), step)]
+    return [slice(start, min(start + step, examples)) for start in range(0, examples, step)]
+
+
+@torch.no_grad()
+def shares_of(tables: Tables, examples: VectorProblem) -> Float[Tensor, "examples heads context"]:
+    """Attention weights alone."""
+    heads, context = len(tables.mix), examples.contexts.shape[1]
+    if isinstance(tables, SharedTables):
+        return (examples.queries @ tables.scores).view(-1, heads, context).softmax(-1)
+    asked = (examples.queries @ tables.asked).view(len(examples), heads, -1)
+    from_positions = (examples.queries @ tables.positions).view(-1, heads, context)
+    return torch.baddbmm(from_positions, asked, examples.contexts.mT).softmax(-1)
+
+
+@torch.no_grad()
+def values_of(tables: Tables, examples: VectorProblem) -> Float[Tensor, "_ heads context"]:
+    """Every head's value of every token; of a shared context one row."""
+    if isinstance(tables, SharedTables):
+        return tables.values[None]
+    return tables.values @ examples.contexts.mT + tables.position_values
 
 
 @torch.no_grad()
@@ -53,11 +73,10 @@ def attention(
     tables: Tables, examples: VectorProblem
 ) -> tuple[Float[Tensor, "examples heads context"], Float[Tensor, "_ heads context"]]:
     """Attention weights and values; the values of a shared context are one row."""
-    heads, context = len(tables.mix), examples.contexts.shape[1]
     if isinstance(tables, SharedTables):
-        scores = (examples.queries @ tables.scores).view(-1, heads, context)
-        return scores.softmax(-1), tables.values[None]
+        return shares_of(tables, examples), values_of(tables, examples)
     # Scores and values of an example in one product with its context.
+    heads, context = len(tables.mix), examples.contexts.shape[1]
     asked = examples.queries.new_empty(len(examples), 2 * heads, examples.contexts.shape[2])
     asked[:, :heads] = (examples.queries @ tables.asked).view(len(examples), heads, -1)
     asked[:, heads:] = tables.values
@@ -74,9 +93,14 @@ def outputs(tables: Tables, examples: VectorProblem) -> Float[Tensor, "examples 
 
 
 @torch.no_grad()
-def accumulate(tables: Tables, gradients: list[Tensor], examples: VectorProblem, scale: float) -> Score:
-    """Add the gradients of scale x (summed loss) to those of the tables; give back the sums."""
-    weights, values = attention(tables, examples)
+def accumulate(
+    tables: Tables, gradients: list[Tensor], examples: VectorProblem, scale: float, shares: Tensor | None = None
+) -> Score:
+    """Add the gradients of scale x (summed loss) to those of the tables; give back the sums.
+
+    `shares` are the attention weights where they are known already; they are written over.
+    """
+    weights, values = attention(tables, examples) if shares is None else (shares, values_of(tables, examples))
     given = (weights * values).sum(-1)
     score, slope = _loss(given @ tables.mix + tables.bias, examples.answers)
     slope *= scale

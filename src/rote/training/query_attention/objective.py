@@ -20,16 +20,21 @@ class FoldedObjective:
     spec: QueryAttention
     problem: VectorProblem
 
-    def gradient(self, weights: dict[str, Tensor], rows: Tensor | None = None) -> Score:
-        """Fill `.grad` of every tensor of `weights` (leaves that require it); over all examples or over `rows`."""
-        examples = self.problem if rows is None else self.problem.rows(rows)
-        tables = fold(self.spec, weights, examples.contexts)
+    def gradient(self, weights: dict[str, Tensor], rows: Tensor | None = None, shares: Tensor | None = None) -> Score:
+        """Fill `.grad` of every tensor of `weights` (leaves that require it); over all examples or over `rows`.
+
+        `shares` are the attention weights of all examples where they are known already; they are written over.
+        """
+        examples = len(self.problem) if rows is None else len(rows)
+        tables = fold(self.spec, weights, self.problem.contexts)
         tensors = tables.tensors()
         detached = type(tables)(*(tensor.detach() for tensor in tensors))
         gradients = [torch.zeros_like(tensor) for tensor in detached.tensors()]
         total = Score()
-        for part in chunks(examples, self.spec.heads):
-            score = accumulate(detached, gradients, examples.rows(part), 1 / len(examples))
+        for part in chunks(self.problem, self.spec.heads, examples):
+            # Rows are gathered a chunk at a time, so that they are still in cache when they are read.
+            own = self.problem.rows(part if rows is None else rows[part])
+            score = accumulate(detached, gradients, own, 1 / examples, None if shares is None else shares[part])
             total = Score(total.loss + score.loss, total.right + score.right, total.examples + score.examples)
         for tensor in weights.values():
             tensor.grad = None

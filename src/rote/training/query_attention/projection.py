@@ -17,13 +17,16 @@ from torch import Tensor
 
 from rote.errors import InputError
 from rote.training.query_attention.descent import Path, Report, rates_of
-from rote.training.query_attention.examples import attention, chunks
+from rote.training.query_attention.examples import chunks, shares_of
 from rote.training.query_attention.fold import Embedding, fold
 from rote.training.query_attention.objective import FoldedObjective
 from rote.training.query_attention.optimiser import Optimiser
 from rote.training.query_attention.protocol import VectorProtocol
 
 SOLVED = ("value", "output", "readout", "readout_bias")
+COLUMNS_AT_ONCE = 160
+"""Columns whose products with those after them are one matrix product: enough for it to run at full speed, few enough
+that little more than half of all products are computed."""
 
 
 def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, report: Report) -> Path:
@@ -32,11 +35,11 @@ def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: Ve
     trained = {name: tensor.clone().requires_grad_() for name, tensor in weights.items() if name not in SOLVED}
     optimiser = Optimiser(trained, protocol)
     rates, matrix_rates = rates_of(protocol)
-    path = Path(weights)
+    path, reading = Path(weights), Reading(objective)
     for step in range(protocol.steps + 1):
         detached = {name: tensor.detach() for name, tensor in trained.items()}
-        whole = trained | solved_readout(objective, detached, protocol.ridge)
-        loss = objective.gradient(whole).mean_loss
+        whole = trained | solved_readout(objective, detached, protocol.ridge, reading)
+        loss = objective.gradient(whole, shares=reading.shares).mean_loss
         path.steps = step
         if not math.isfinite(loss):
             path.diverged_at = step
@@ -49,18 +52,58 @@ def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: Ve
     return path
 
 
+class Reading:
+    """What the heads read of every example under some attention; the memory is used again at every step."""
+
+    def __init__(self, objective: FoldedObjective) -> None:
+        spec, queries = objective.spec, objective.problem.queries
+        self._objective = objective
+        self.shares: Float[Tensor, "examples heads context"] = queries.new_empty(len(queries), spec.heads, spec.context)
+        """Attention weights."""
+        width = spec.context if objective.problem.shared else spec.dim
+        self.features: Float[Tensor, "examples features"] = queries.new_empty(len(queries), spec.heads * width)
+        """What the output is linear in."""
+
+    @torch.no_grad()
+    def read(self, weights: dict[str, Tensor]) -> None:
+        """Read all examples with these weights of attention and embedding."""
+        spec, problem = self._objective.spec, self._objective.problem
+        blank = weights["query"]
+        no_readout = {
+            "value": blank.new_zeros(spec.heads, 1, spec.dim),
+            "output": blank.new_zeros(spec.heads, spec.dim, 1),
+            "readout": blank.new_zeros(1, spec.dim),
+            "readout_bias": blank.new_zeros(1),
+        }
+        tables = fold(spec, weights | no_readout, problem.contexts)
+        embedding = Embedding.of(spec, weights)
+        for part in chunks(problem, spec.heads):
+            examples, shares = problem.rows(part), self.shares[part]
+            shares.copy_(shares_of(tables, examples))
+            if problem.shared:
+                self.features[part] = shares.flatten(1)
+                continue
+            mixtures, embedded = shares @ examples.contexts, self.features[part].view(-1, spec.dim)
+            torch.mm(mixtures.view(-1, spec.dim), embedding.matrix.T, out=embedded)
+            embedded.addmm_(shares.view(-1, spec.context), embedding.tokens)
+
+
 @torch.no_grad()
-def solved_readout(objective: FoldedObjective, weights: dict[str, Tensor], ridge: float) -> dict[str, Tensor]:
+def solved_readout(
+    objective: FoldedObjective, weights: dict[str, Tensor], ridge: float, reading: Reading
+) -> dict[str, Tensor]:
     """W_V, W_O, the readout and its bias with the least squared error for this attention, in released parameters.
 
-    W_O and the readout place every head's value in the first coordinate and read it there.
+    W_O and the readout place every head's value in the first coordinate and read it there. `reading` is left with what
+    the heads read, its features less their means.
     """
     spec, problem = objective.spec, objective.problem
-    features = _features(objective, weights)
+    reading.read(weights)
+    features = reading.features
     targets = problem.answers[:, 0]
     means, middle = features.mean(0), targets.mean()
     features -= means
-    gram = (features.T @ features).double()
+    gram = products_of_columns(features).double()
     gram.diagonal().add_(ridge * len(targets))
     projected = (features.T @ (targets - middle)).double()
     solution = torch.cholesky_solve(projected[:, None], torch.linalg.cholesky(gram))[:, 0]
@@ -76,28 +119,15 @@ def solved_readout(objective: FoldedObjective, weights: dict[str, Tensor], ridge
     return {name: tensor.to(targets.dtype).contiguous() for name, tensor in solved.items()}
 
 
-def _features(objective: FoldedObjective, weights: dict[str, Tensor]) -> Float[Tensor, "examples features"]:
-    """What the output is linear in, for every example."""
-    spec, problem = objective.spec, objective.problem
-    blank = weights["query"]
-    no_readout = {
-        "value": blank.new_zeros(spec.heads, 1, spec.dim),
-        "output": blank.new_zeros(spec.heads, spec.dim, 1),
-        "readout": blank.new_zeros(1, spec.dim),
-        "readout_bias": blank.new_zeros(1),
-    }
-    tables = fold(spec, weights | no_readout, problem.contexts)
-    embedding = Embedding.of(spec, weights)
-    width = spec.context if problem.shared else spec.dim
-    features = blank.new_empty(len(problem), spec.heads, width)
-    for part in chunks(problem, spec.heads):
-        examples = problem.rows(part)
-        share, _ = attention(tables, examples)
-        if problem.shared:
-            features[part] = share
-        else:
-            features[part] = (share @ examples.contexts) @ embedding.matrix.T + share @ embedding.tokens
-    return features.flatten(1)
+def products_of_columns(matrix: Float[Tensor, "rows columns"]) -> Float[Tensor, "columns columns"]:
+    """The products of all pairs of columns; those below the diagonal are copied from above it."""
+    columns = matrix.shape[1]
+    products = matrix.new_empty(columns, columns)
+    for start in range(0, columns, COLUMNS_AT_ONCE):
+        end = start + COLUMNS_AT_ONCE
+        products[start:end, start:] = matrix[:, start:end].T @ matrix[:, start:]
+        products[end:, start:end] = products[start:end, end:].T
+    return products
 
 
 def _must_be_linear(objective: FoldedObjective) -> None:

@@ -15,6 +15,7 @@ from rote.measure.recall import recall
 from rote.models.model import Model
 from rote.models.spec import Spec
 from rote.tasks import VectorTask
+from rote.training.freed_memory import keep_freed_memory
 from rote.training.query_attention.coordinates import Coordinates
 from rote.training.query_attention.descent import Report, descend
 from rote.training.query_attention.initial import initial_vector_weights, trainable_on_vectors
@@ -69,10 +70,12 @@ def train_vectors(
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread for every operation, and numbers too small to matter flushed to nought, as they slow a core down.
+    """One thread for every operation, numbers too small to matter flushed to nought, as they slow a core down, and
+    freed memory kept for the next step.
 
     A result then depends neither on how many cores there are nor on what else runs.
     """
+    keep_freed_memory()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
