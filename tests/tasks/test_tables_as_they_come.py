@@ -97,6 +97,12 @@ def test_keys_of_one_cell_are_spelled_and_of_several_are_words(write):
     assert facts(write("a,b,answer\np,q,x\nr,s,y\n", "other.csv")).origin.reading.keys == "words"
 
 
+def test_which_columns_are_the_key_is_told_where_nobody_said(write):
+    path = write("plant,family,light\nbasil,mint,sun\nfern,polypody,shade\n")
+    assert "keys are the columns plant, family, answers light" in facts(path).origin.notes[0]
+    assert not any("columns" in note for note in facts(path, key=["plant"], answer="light").origin.notes)
+
+
 def test_keys_of_one_letter_still_have_something_to_attend_to(write):
     assert facts(write("key,answer\na,x\nb,y\n")).context == 2
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 READING = Group("Reading facts", sort_key=90)
 
-NOTE_FLAGS = {name: f"--{name}" for name in ("keys", "header", "delimiter", "blanks", "contradictions")}
+NOTE_FLAGS = {
+    name: f"--{name}" for name in ("key", "answer", "keys", "header", "delimiter", "blanks", "contradictions")
+}
 """Flags of the options that notes on reading name."""
 
 Facts = Annotated[

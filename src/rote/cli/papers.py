@@ -110,7 +110,9 @@ def _show_costs(figures: list[dict[str, Any]]) -> None:
 
 
 def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
-    return [_time(figure["estimated_costs"][run]["processor_seconds"]) for run in runs]
+    """Processor time of each kind of run; nothing where it leaves the figure out."""
+    costs = [figure["estimated_costs"][run] for run in runs]
+    return [_time(cost["processor_seconds"]) if cost["trials"] else "-" for cost in costs]
 
 
 def _show_verdicts(figures: list[dict[str, Any]]) -> None:
@@ -151,6 +153,7 @@ def _show_figure(figure: dict[str, Any]) -> None:
             "cost": ", ".join(
                 f"{run}: {cost['trials']} trials, {_time(cost['processor_seconds'])} of processor"
                 for run, cost in costs.items()
+                if cost["trials"]
             ),
             **({"run": f"shares the trials of {figure['run']}"} if figure["run"] != figure["figure"] else {}),
             **({"note": figure["note"]} if figure["note"] else {}),

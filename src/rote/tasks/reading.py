@@ -65,7 +65,7 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
         raise problems(table.where, [*flaws, str(error)]) from None
     known = {token: id for id, token in enumerate(keys.tokens)}
     answers = numbered(table.columns[roles.answer], known)
-    rows, notes = np.arange(table.rows), [*table.notes, *note]
+    rows, notes = np.arange(table.rows), [*table.notes, *_chosen_columns(origin.reading, roles), *note]
     if weights is None and reading.contradictions != "keep":
         rows, wrong, said = one_answer_each(
             table, roles.key, roles.answer, keys.contexts, answers, len(known), reading.contradictions
@@ -90,6 +90,13 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
     if weights is not None:
         return DistributionTask.from_weighted_ids(keys.contexts, answers, weights, vocabulary, origin)
     return AssociationTask(keys.contexts[rows], answers[rows], vocabulary, origin)
+
+
+def _chosen_columns(reading: Reading, roles: Roles) -> list[str]:
+    """A note of what is key and what is answer, where a table has more than two columns and nobody said."""
+    if reading.key is not None or reading.answer is not None or len(roles.key) < 2:
+        return []
+    return [f"keys are the columns {listed(roles.key)}, answers {roles.answer} (`key` and `answer` choose others)"]
 
 
 def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading, list[str]]:
