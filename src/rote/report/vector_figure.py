@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ COLOURS = (BLUE, SKY, VERMILION, GREEN, PURPLE, ORANGE)
 MARKS = ("o", "s", "^", "D", "v", "P")
 SMALLEST_SHOWN = 0.8
 """Nothing recalled is drawn here on a logarithmic axis."""
+TOO_CLOSE = 1.05
+"""Sizes in a smaller ratio share a label."""
 
 
 def drawn_vectors(findings: VectorFindings) -> Figure:
@@ -28,6 +31,7 @@ def drawn_vectors(findings: VectorFindings) -> Figure:
             _draw_series(axes, series, COLOURS[index % len(COLOURS)], MARKS[index % len(MARKS)], findings)
         if isinstance(plan.figure, CapacityFigure):
             _draw_bounds(axes, findings)
+            axes.set_xscale("log")
             axes.set_yscale("log")
         elif isinstance(plan.figure, SaturationFigure):
             axes.set_xscale("log")
@@ -35,7 +39,7 @@ def drawn_vectors(findings: VectorFindings) -> Figure:
         elif isinstance(plan.figure, GridFigure) and plan.figure.cells[0][0].classes is None:
             axes.set_yscale("log")
         sizes = sorted({point.x for series in findings.series for point in series.points})
-        axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+        axes.set_xticks(sizes, _tick_labels(sizes))
         axes.xaxis.minorticks_off()
         axes.set_xlabel(findings.x_label)
         axes.set_ylabel(findings.y_label)
@@ -60,9 +64,15 @@ def _draw_series(axes: Any, series: VectorSeries, colour: str, mark: str, findin
     line = series.fit("linear")
     if line is None or not _counts(findings) or findings.plan.figure.claims[0].id != "linear-in-heads":
         return
-    dense = np.linspace(min(x), max(x), 200)
+    dense = np.geomspace(min(x), max(x), 200)
     shown = line(dense) > SMALLEST_SHOWN
     axes.plot(dense[shown], line(dense)[shown], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+
+
+def _tick_labels(sizes: list[float]) -> list[str]:
+    """A label for every size, but for one that the next stands too close to."""
+    following = [*sizes[1:], math.inf]
+    return ["" if after < TOO_CLOSE * size else f"{size:,.0f}" for size, after in zip(sizes, following, strict=True)]
 
 
 def _counts(findings: VectorFindings) -> bool:
