@@ -19,11 +19,13 @@ PER_HEAD_ADAM = 1.0e-4
 """Where no matrix is made orthogonal."""
 PER_WEIGHT = 1.3e-8
 """For each attention weight of a shared context: a column of 65 products, softmax, and the same backward."""
-PER_CONTEXT_PRODUCT = 1.3e-10
+PER_CONTEXT_PRODUCT = 1.0e-10
 """For each product of a head with a vector of a fresh context."""
 PER_CONTEXT_NUMBER = 1.0e-9
 """For each number of a fresh context, which is read anew at every step."""
-PER_GRAM_PRODUCT = 5.0e-11
+PER_GRAM_PRODUCT = 1.5e-11
+PROJECTED = 1.2
+"""Times what an example costs by descent: attention is computed once, and then mixed for the readout's equations."""
 TRIES = 4
 """Of a search, about; the two thresholds of labels take twice as many."""
 
@@ -41,8 +43,7 @@ def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtoco
         each += setting.context * setting.dim * PER_CONTEXT_NUMBER
         width = setting.heads * setting.dim
     if protocol.method == "projection":
-        # Attention is computed once for the readout's equations and once for the gradient.
-        each = 1.6 * each + width**2 * PER_GRAM_PRODUCT
+        each = PROJECTED * each + width**2 * PER_GRAM_PRODUCT
     return protocol.steps * (PER_STEP + heads + batch * each)
 
 
