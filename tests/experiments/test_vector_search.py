@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.experiments.vectors.capacity import bracket, capacity_of, trial_at, wanted_trials
-from rote.experiments.vectors.search import GAP, LAST_RUNG, rung_of, search, size
+from rote.experiments.vectors.search import GAP, LAST_RUNG, Bracket, rung_of, search, size
 from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, VectorSetting
 
 
@@ -98,3 +98,12 @@ def test_a_search_that_has_not_ended_has_no_capacity_but_a_next_trial():
 def test_nothing_recalled_is_a_capacity_of_nought():
     setting = VectorSetting(1, 5)
     assert capacity_of(setting, AT_99, "fast", 0, results(setting, (-1, -1))).recalled == 0
+
+
+def test_a_search_does_not_jump_over_what_another_has_tried():
+    scores = {100: 1.0, 102: 1.0, 104: -1.0}
+    alone = search(scores.get, 100)
+    assert (alone.wanted, alone.tried) == (106, (100, 102))
+    assert search(scores.get, 100, known=[104, 110]) == Bracket(102, 104, None, (100, 102, 104))
+    falling = {100: -1.0, 98: -1.0, 96: 1.0}
+    assert search(falling.get, 100, known=[96]) == Bracket(96, 98, None, (100, 98, 96))

@@ -51,7 +51,7 @@ def bracket(setting: VectorSetting, threshold: Threshold, protocol: str, seed: i
     """Where a search stands; nothing while the search that it starts from has not ended.
 
     It starts where that of the seed before ended; for all labels of the first seed, a little below where the search
-    for .99 of them ended.
+    for .99 of them ended, whose trials tell of all labels too.
     """
 
     def score(rung: int) -> float | None:
@@ -59,16 +59,18 @@ def bracket(setting: VectorSetting, threshold: Threshold, protocol: str, seed: i
         result = results.get(trial.key)
         return None if result is None else rungs_above(trial, result, threshold)
 
-    if seed == 0 and threshold != AT_ALL:
-        return search(score, rung_of(expected_capacity(setting)))
-    before = (
-        bracket(setting, threshold, protocol, seed - 1, results)
-        if seed > 0
-        else bracket(setting, AT_99, protocol, seed, results)
-    )
-    if before is None or before.wanted is not None:
-        return None
-    return search(score, before.middle if seed > 0 else max(0, before.middle - ALL_BELOW_MOST))
+    start, known = rung_of(expected_capacity(setting)), ()
+    if threshold == AT_ALL:
+        most = bracket(setting, AT_99, protocol, seed, results)
+        if most is None or most.wanted is not None:
+            return None
+        start, known = max(0, most.middle - ALL_BELOW_MOST), most.tried
+    if seed > 0:
+        before = bracket(setting, threshold, protocol, seed - 1, results)
+        if before is None or before.wanted is not None:
+            return None
+        start = before.middle
+    return search(score, start, known)
 
 
 def wanted_trials(settings: list[VectorSetting], protocol: str, seeds: range, results: Results) -> list[VectorTrial]:

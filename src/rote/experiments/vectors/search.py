@@ -9,7 +9,7 @@ killed goes on by asking it again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 RATIO = 1.05
@@ -41,6 +41,8 @@ class Bracket:
     """Rung at which they were not."""
     wanted: int | None
     """Rung to try next; none when the search has ended."""
+    tried: tuple[int, ...] = ()
+    """Rungs that the search passed, in order."""
 
     @property
     def middle(self) -> int:
@@ -49,32 +51,38 @@ class Bracket:
         return sum(ends) // len(ends)
 
 
-def search(score: Callable[[int], float | None], start: int) -> Bracket:
+def search(score: Callable[[int], float | None], start: int, known: Collection[int] = ()) -> Bracket:
     """Replay a search from rung `start` with the scores that are known (none where a rung was not tried).
 
-    A score says about how many rungs the boundary lies above; a threshold is met when it is not negative.
+    A score says about how many rungs the boundary lies above; a threshold is met when it is not negative. `known` are
+    rungs that another search has tried already: this one does not jump over them.
     """
     low: int | None = None
     high: int | None = None
     above = below = 0.0
     rung, stride = start, 0
+    tried: list[int] = []
     while True:
         value = score(rung)
         if value is None:
-            return Bracket(low, high, rung)
+            return Bracket(low, high, rung, tuple(tried))
+        tried.append(rung)
         if value >= 0:
             low, above = rung, value
         else:
             high, below = rung, value
         if low is not None and high is not None:
             if high - low <= GAP or size(high) - size(low) <= 1:
-                return Bracket(low, high, None)
+                return Bracket(low, high, None, tuple(tried))
             rung = _between(low, high, above, below)
             continue
         if rung == (LAST_RUNG if high is None else 0):
-            return Bracket(low, high, None)
+            return Bracket(low, high, None, tuple(tried))
         stride = max(2 * stride, min(LONGEST_STRIDE, max(SHORTEST_STRIDE, round(abs(value)))))
-        rung = min(LAST_RUNG, rung + stride) if high is None else max(0, rung - stride)
+        if high is None:
+            rung = min([LAST_RUNG, rung + stride, *(other for other in known if other > rung)])
+        else:
+            rung = max([0, rung - stride, *(other for other in known if other < rung)])
 
 
 def _between(low: int, high: int, above: float, below: float) -> int:
