@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.huben2023.simulation import RELU_DEFECT, Mlp, attention_from_mlp
+from rote.constructions.huben2023.simulation import RELU_DEFECT, SimulatedMlp, attention_from_mlp
 from rote.errors import InputError
 from rote.measure.fingerprint import weights_fingerprint
 from rote.models.attention_only import AttentionOnly
@@ -21,7 +21,7 @@ def random_mlp(width, inputs, activation, dtype, seed=0):
     draw = torch.Generator().manual_seed(seed)
     shapes = ((width, inputs), (width,), (inputs, width))
     inner, bias, outer = (torch.randn(shape, generator=draw, dtype=torch.float64).to(dtype) for shape in shapes)
-    return Mlp(inner, bias, outer, activation)
+    return SimulatedMlp(inner, bias, outer, activation)
 
 
 def points(batch, context, inputs, dtype, seed=1):
@@ -74,7 +74,7 @@ def test_any_silu_mlp_becomes_attention(width, inputs, context, scale, seed):
 
 def test_the_mask_holds_where_other_positions_shout():
     """A neuron that is off at its own position must not see one that is far on next door."""
-    mlp = Mlp(*(torch.ones(shape, dtype=torch.float64) for shape in ((1, 1), (1,), (1, 1))))
+    mlp = SimulatedMlp(*(torch.ones(shape, dtype=torch.float64) for shape in ((1, 1), (1,), (1, 1))))
     x = torch.tensor([[[-50.0], [50.0], [-1.0]]], dtype=torch.float64)
     assert largest_difference(mlp, x)[0] < 1e-15
 
@@ -126,9 +126,9 @@ def test_what_cannot_be_is_refused():
         build(facts(10, 8, 2), "huben2023", heads=9, dim=5, head_dim=2)
     eye = torch.eye(3)
     with pytest.raises(InputError, match="gelu"):
-        Mlp(eye, torch.zeros(3), eye, "gelu")
+        SimulatedMlp(eye, torch.zeros(3), eye, "gelu")
     with pytest.raises(InputError, match="do not belong to one hidden layer"):
-        Mlp(torch.zeros(4, 3), torch.zeros(4), torch.zeros(4, 3))
-    made = attention_from_mlp(Mlp(eye, torch.zeros(3), eye), 2, 1.0)
+        SimulatedMlp(torch.zeros(4, 3), torch.zeros(4), torch.zeros(4, 3))
+    made = attention_from_mlp(SimulatedMlp(eye, torch.zeros(3), eye), 2, 1.0)
     with pytest.raises(InputError, match="made for 2 positions of 3 numbers"):
         made.stream(torch.zeros(1, 4, 3))

@@ -7,7 +7,7 @@ import pytest
 
 from rote.errors import CheckFailed, InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialKey
-from rote.experiments.part import Part
+from rote.experiments.part import RunPart
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.runs.merge import diff_runs, merge_runs
 from rote.experiments.runs.table import export_run
@@ -54,7 +54,7 @@ def test_every_trial_is_in_one_part_and_seeds_of_a_cell_are_divided():
 
             return [Named(TrialKey.of({"heads": heads}, seed)) for heads in range(3) for seed in range(4)]
 
-    parts = [Part(number, 3).of(Listed()) for number in (1, 2, 3)]
+    parts = [RunPart(number, 3).of(Listed()) for number in (1, 2, 3)]
     assert sum(map(len, parts)) == len(frozenset.union(*parts)) == 12
     assert all(len({key.cell for key in part}) == 3 for part in parts)
 
@@ -62,7 +62,7 @@ def test_every_trial_is_in_one_part_and_seeds_of_a_cell_are_divided():
 @pytest.mark.parametrize("text", ["", "0/2", "3/2", "1", "a/b", "-1/2", "1/2/3", "٣/٤"])
 def test_a_part_that_is_none_is_refused(text):
     with pytest.raises(InputError, match="such as 1/2"):
-        Part.read(text)
+        RunPart.read(text)
 
 
 def test_runs_are_listed_with_what_is_wrong_with_them(tmp_path):

@@ -22,7 +22,7 @@ from rote.models.query_attention import QueryAttention
 from rote.papers import FIGURES
 from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.paper import Claim
-from rote.papers.vector_figures import CapacityFigure, Quick, SaturationFigure, VectorSetting
+from rote.papers.vector_figures import CapacityFigure, QuickSearch, SaturationFigure, VectorSetting
 from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
 from rote.report.reproduction import reported
 from rote.report.run_report import write_run_report
@@ -36,7 +36,7 @@ SMALL = CapacityFigure(
     "context",
     tuple(VectorSetting(2, context, 4, 4, classes=None) for context in (1, 2, 3)),
     (Claim("grows", "It grows", IncreasesWithSize()),),
-    Quick((1, 3)),
+    QuickSearch((1, 3)),
 )
 
 

@@ -71,10 +71,10 @@ def test_settings_stand_under_the_names_of_old_and_new_releases(words, tmp_path)
 
 def test_the_smaller_of_the_two_classes_is_written(words, tmp_path):
     from rote.export.parts.normal_form import normal_form
-    from rote.export.targets.llama import Shape, smallest
+    from rote.export.targets.llama import LlamaShape, smallest
 
     form = normal_form(words.built.model)
     kind, arranged = smallest(form, 200)
-    written = Shape.of(arranged, kind).parameters(len(arranged.layers), 200)
-    assert written <= Shape.of(form, "mistral").parameters(1, 200)
-    assert written <= Shape.of(form, "llama").parameters(1, 200)
+    written = LlamaShape.of(arranged, kind).parameters(len(arranged.layers), 200)
+    assert written <= LlamaShape.of(form, "mistral").parameters(1, 200)
+    assert written <= LlamaShape.of(form, "llama").parameters(1, 200)

@@ -13,8 +13,8 @@ from rote.lm.language_model import count_parameters
 from rote.lm.meter.point import measure_point
 from rote.lm.meter.rounding import after_rounding
 from rote.lm.meter.strings import StringShape, random_strings
-from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
-from rote.lm.meter.training import Muon
+from rote.lm.meter.subjects import MeterSubject, Sizes, check_causal, subject
+from rote.lm.meter.training import ModuleMuon
 
 SMALL = StringShape(vocab=8, key=2, counted=3)
 
@@ -56,16 +56,16 @@ class Future(torch.nn.Module):
 
 def test_a_module_that_sees_later_tokens_is_refused():
     with pytest.raises(InputError, match="is not causal"):
-        check_causal(Subject("future", Future, {}), SMALL)
+        check_causal(MeterSubject("future", Future, {}), SMALL)
 
 
 def test_a_module_of_another_form_is_refused():
     with pytest.raises(InputError, match=r"shape \(2, 4, 5\), expected \(2, 4, 8\)"):
-        check_causal(Subject("five", lambda: torch.nn.Embedding(8, 5), {}), SMALL)
+        check_causal(MeterSubject("five", lambda: torch.nn.Embedding(8, 5), {}), SMALL)
     with pytest.raises(InputError, match="fails on token ids"):
-        check_causal(Subject("linear", lambda: torch.nn.Linear(3, 3), {}), SMALL)
+        check_causal(MeterSubject("linear", lambda: torch.nn.Linear(3, 3), {}), SMALL)
     with pytest.raises(InputError, match="made int"):
-        check_causal(Subject("seven", lambda: 7, {}), SMALL)
+        check_causal(MeterSubject("seven", lambda: 7, {}), SMALL)
 
 
 def test_a_factory_is_imported_by_name(tmp_path, monkeypatch):
@@ -144,8 +144,8 @@ def test_matrices_of_one_shape_are_made_orthogonal_together_as_alone():
     for matrix, other in zip(together, alone, strict=True):
         matrix.grad = torch.randn(matrix.shape)
         other.grad = matrix.grad.clone()
-    Muon(together).step(0.1)
+    ModuleMuon(together).step(0.1)
     for other in alone:
-        Muon([other]).step(0.1)
+        ModuleMuon([other]).step(0.1)
     for matrix, other in zip(together, alone, strict=True):
         assert torch.allclose(matrix, other, atol=1e-5)

@@ -9,7 +9,7 @@ import pytest
 
 from rote.experiments.metering import meter as run
 from rote.experiments.metering import points as meter_points
-from rote.experiments.metering.reading import Reading
+from rote.experiments.metering.reading import MeterReading
 from rote.lm.language_model import ParameterCount
 from rote.lm.meter.point import Point
 from rote.lm.meter.rounding import ROUNDINGS
@@ -27,8 +27,8 @@ def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> Point:
     )  # fmt: skip
 
 
-def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> Reading:
-    return Reading("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
+def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> MeterReading:
+    return MeterReading("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
 
 
 def test_the_reading_is_the_largest_mean_with_the_interval_of_pooled_seeds():

@@ -15,7 +15,7 @@ from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded
 from rote.models.attention_only import AttentionOnly
 from rote.report.axes import Axis
-from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, XYChart
+from rote.report.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, XYChart
 from rote.report.drawing import write_chart
 from rote.report.model_charts import (
     attention_chart,
@@ -34,10 +34,10 @@ CHARTS = {
     "bars": BarChart("bars", "x", [Bar("a <b>", 3.0), Bar("c", -2.0)], line=(1.0, "here"), legend={"blue": "kind"}),
     "xy": XYChart(
         "xy", "x", "y",
-        [Series(style, [Mark(1, 2, "says", 0.5), Mark(3, 4)], style, "green")
+        [ChartSeries(style, [Mark(1, 2, "says", 0.5), Mark(3, 4)], style, "green")
          for style in ("points", "line", "dashed", "dotted", "crosses", "joined")],
     ),
-    "log": XYChart("log", "x", "y", [Series("s", [Mark(1, 1e-3), Mark(1e6, 1e12)])], log_x=True, log_y=True),
+    "log": XYChart("log", "x", "y", [ChartSeries("s", [Mark(1, 1e-3), Mark(1e6, 1e12)])], log_x=True, log_y=True),
     "heat": HeatMap("heat", "x", "y", ["a", "b"], ["1"], [[0.5, None]]),
     "signed": HeatMap("signed", "x", "y", ["a", "b"], ["1"], [[0.5, -2.0]]),
     "empty": BarChart("empty", "x", []),

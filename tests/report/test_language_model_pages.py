@@ -13,8 +13,8 @@ pytest.importorskip("transformers", reason="language models need the package tra
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
 from rote.experiments.metering import study as meter_study
-from rote.experiments.metering.reading import Reading
-from rote.experiments.metering.study import Study, Variant
+from rote.experiments.metering.reading import MeterReading
+from rote.experiments.metering.study import Study, StudyVariant
 from rote.lm.language_model import ParameterCount
 from rote.lm.meter.point import Point
 from rote.lm.meter.rounding import ROUNDINGS
@@ -29,7 +29,7 @@ PNG = b"\x89PNG"
 SHAPE = StringShape(vocab=32)
 
 
-def a_reading(held: float, seconds: float) -> Reading:
+def a_reading(held: float, seconds: float) -> MeterReading:
     """Held bits per parameter at the best of three loads after 80 steps; less after fewer, less at other loads."""
 
     def point(strings: int, share: float, seed: int, steps: int = 80) -> Point:
@@ -42,15 +42,15 @@ def a_reading(held: float, seconds: float) -> Reading:
 
     points = [point(strings, share, seed) for strings, share in ((30, 0.9), (40, 1), (50, 0.8)) for seed in (0, 1)]
     fewer = [point(40, share, seed, steps) for steps, share in ((10, 0.4), (20, 0.7), (40, 0.9)) for seed in (0, 1)]
-    return Reading("x", "strings", SHAPE, ParameterCount(1000, 200), tuple(points), tuple(fewer), 0.1, 0)
+    return MeterReading("x", "strings", SHAPE, ParameterCount(1000, 200), tuple(points), tuple(fewer), 0.1, 0)
 
 
 def a_study() -> Study:
     variants = (
-        Variant("architecture", "quick", "gpt2", Sizes(dim=8)),
-        Variant("architecture", "dense but slow", "llama", Sizes(dim=8)),
-        Variant("depth against width", "one block", "llama", Sizes(dim=8)),
-        Variant("depth against width", "four blocks", "llama", Sizes(dim=4, layers=4)),
+        StudyVariant("architecture", "quick", "gpt2", Sizes(dim=8)),
+        StudyVariant("architecture", "dense but slow", "llama", Sizes(dim=8)),
+        StudyVariant("depth against width", "one block", "llama", Sizes(dim=8)),
+        StudyVariant("depth against width", "four blocks", "llama", Sizes(dim=4, layers=4)),
     )
     slow = a_reading(3.0, 4.0)
     return Study(variants, (a_reading(2.5, 2.0), slow, slow, a_reading(1.5, 2.0)))

@@ -13,7 +13,7 @@ from rote.training.query_attention.fold import fold
 from rote.training.query_attention.initial import initial_vector_weights
 from rote.training.query_attention.objective import FoldedObjective
 from rote.training.query_attention.problem import VectorProblem
-from rote.training.query_attention.projection import Reading, products_of_columns, solved_readout
+from rote.training.query_attention.projection import AttendedExamples, products_of_columns, solved_readout
 
 TRAINED = ("query", "key", "embed", "embed_bias")
 RIDGE = 1e-13
@@ -81,11 +81,11 @@ def test_gradients_are_the_same_where_attention_weights_are_known(shared):
     spec = released(outputs=1)
     task = random_vectors(41, 5, 8, shared=shared, seed=3, targets=1)
     objective = FoldedObjective(spec, VectorProblem.of(task, Coordinates(), torch.float64))
-    weights, reading = leaves(spec), Reading(objective)
+    weights, attended = leaves(spec), AttendedExamples(objective)
     loss = objective.gradient(weights).mean_loss
     plain = {name: part.grad.clone() for name, part in weights.items()}
-    reading.read({name: part.detach() for name, part in weights.items()})
-    assert abs(objective.gradient(weights, shares=reading.shares).mean_loss - loss) < 1e-14
+    attended.read({name: part.detach() for name, part in weights.items()})
+    assert abs(objective.gradient(weights, shares=attended.shares).mean_loss - loss) < 1e-14
     assert all((plain[name] - part.grad).abs().max() < 1e-14 for name, part in weights.items())
 
 
@@ -130,10 +130,12 @@ def test_the_gradient_at_the_solved_readout_is_that_of_the_best_error(shared):
     start = sharp_attention(spec)
 
     def best(attention):
-        return objective.score(attention | solved_readout(objective, attention, RIDGE, Reading(objective))).mean_loss
+        return objective.score(
+            attention | solved_readout(objective, attention, RIDGE, AttendedExamples(objective))
+        ).mean_loss
 
     whole = {name: part.clone().requires_grad_() for name, part in start.items()}
-    objective.gradient(whole | solved_readout(objective, start, RIDGE, Reading(objective)))
+    objective.gradient(whole | solved_readout(objective, start, RIDGE, AttendedExamples(objective)))
     for name in ("query", "key", "embed"):
         direction = torch.randn(start[name].shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
         step = 1e-5
@@ -147,5 +149,5 @@ def test_the_solved_readout_is_exact_in_the_released_parameters():
     task = random_vectors(5, 5, 8, shared=True, seed=4, targets=1)  # fewer than the H(n - 1) + 1 = 9 that always fit
     objective = FoldedObjective(spec, VectorProblem.of(task, Coordinates(), torch.float64))
     attention = sharp_attention(spec)
-    solved = solved_readout(objective, attention, RIDGE, Reading(objective))
+    solved = solved_readout(objective, attention, RIDGE, AttendedExamples(objective))
     assert float(plain_loss(spec, attention | solved, task)) < 1e-8

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rote.training.uniform_attention.network import BlockShape, Stack, backward, forward, initial_stack
+from rote.training.uniform_attention.network import BlockShape, NetworkStack, backward, forward, initial_stack
 from rote.training.uniform_attention.problem import SequenceProblem
-from rote.training.uniform_attention.train import Schedule, Setting, measured, train_stack
+from rote.training.uniform_attention.train import LearningSetting, Schedule, measured, train_stack
 
 
 def plain(stack, network, sequences):
@@ -37,7 +37,7 @@ def in_float64(problem, stack):
         name: None if (part := getattr(problem, name)) is None else part.double()
         for name in ("shares", "targets", "table")
     }
-    return SequenceProblem(**changed, **wide), Stack(*(part.double() for part in stack))
+    return SequenceProblem(**changed, **wide), NetworkStack(*(part.double() for part in stack))
 
 
 @pytest.fixture(params=["labels", "targets", "fixed"])
@@ -58,7 +58,7 @@ def test_outputs_and_gradients_are_those_of_the_plain_network(case):
     problem, stack = in_float64(problem, stack)
     passed = forward(stack, problem)
     losses, accuracies, slopes = measured(passed.outputs, problem)
-    gradients = Stack(*(torch.empty_like(part) for part in stack))
+    gradients = NetworkStack(*(torch.empty_like(part) for part in stack))
     backward(stack, problem, passed, slopes.double(), gradients)
     for part in stack:
         part.requires_grad_()
@@ -88,7 +88,7 @@ def test_parameters_are_those_of_the_paper():
 
 def test_a_stack_learns_and_stops_when_one_network_has(case):
     _, problem, shape = case
-    settings = [Setting(0.03, 10), Setting(1e-5, 0)]
+    settings = [LearningSetting(0.03, 10), LearningSetting(1e-5, 0)]
     whole = train_stack(problem, shape, settings, [0, 1], Schedule(200, 0.01))
     stopped = train_stack(problem, shape, settings, [0, 1], Schedule(200, 0.01, stop_error=whole[0].loss * 2))
     assert [trained.steps for trained in whole] == [200, 200]
@@ -102,7 +102,7 @@ def test_a_stack_learns_and_stops_when_one_network_has(case):
 def test_what_keeps_the_constants_and_a_fixed_embedding_stay_as_they_are(case):
     _, problem, shape = case
     # A rate so high that whatever is not held fast moves far.
-    (trained,) = train_stack(problem, shape, [Setting(0.5, 0)], [0], Schedule(3, 0.5))
+    (trained,) = train_stack(problem, shape, [LearningSetting(0.5, 0)], [0], Schedule(3, 0.5))
     stack, free = initial_stack(shape, problem, [0])
     assert trained.steps == 3
     assert (free.embedding.sum() == 0) == (problem.table is not None)
@@ -113,6 +113,8 @@ def test_a_network_that_diverges_spoils_no_other():
     rng = np.random.default_rng(0)
     problem = SequenceProblem.of_tokens(rng.integers(0, 5, (6, 3)), 5, targets=rng.standard_normal(6))
     shape = BlockShape(4, 2, 8, 1, 5)
-    wild, calm = train_stack(problem, shape, [Setting(1e12, 0), Setting(0.01, 5)], [0, 1], Schedule(60, 0.01))
+    wild, calm = train_stack(
+        problem, shape, [LearningSetting(1e12, 0), LearningSetting(0.01, 5)], [0, 1], Schedule(60, 0.01)
+    )
     assert not np.isfinite(wild.final_loss) or wild.final_loss > 1e3
     assert calm.final_loss < 1.5

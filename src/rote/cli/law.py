@@ -10,7 +10,7 @@ from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rote.experiments.runs.laws import SizeExponent
-    from rote.experiments.sweeps import Sweep
+    from rote.experiments.sweeps import SizeSweep
 
 
 def law(
@@ -71,7 +71,7 @@ def _exponent(size: SizeExponent) -> str:
     return f"{median} in the median of {size.sweeps} sweeps ({size.least:.2f} to {size.most:.2f})"
 
 
-def _fixed(sweep: Sweep, several: bool) -> str:
+def _fixed(sweep: SizeSweep, several: bool) -> str:
     """What the models of a sweep have in common, in symbols; the architecture where the run has several."""
     fixed, size = sweep.fixed, sweep.size
     symbols = {"vocab": "N", "dim": "d", "head_dim": "k", "heads": "H", "width": "w"}

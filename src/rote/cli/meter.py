@@ -13,7 +13,7 @@ from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.metering.reading import Reading
+    from rote.experiments.metering.reading import MeterReading
 
 
 def meter(
@@ -114,7 +114,7 @@ def meter(
     return 0 if reading.check_holds else complain("strings that were never seen earn bits: the count is wrong", 1)
 
 
-def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
+def _show(reading: MeterReading, folder: Path, drawn: str | None) -> None:
     total = reading.parameters.total
     print_table(
         f"{reading.name}: bits per parameter, {reading.points[0].steps:,} steps at rate {reading.rate:g}",
@@ -151,14 +151,14 @@ def _show(reading: Reading, folder: Path, drawn: str | None) -> None:
     print(f"  {reading.trained} points trained now; they are in {folder}" + (f", figure {drawn}" if drawn else ""))
 
 
-def _with_interval(reading: Reading) -> str:
+def _with_interval(reading: MeterReading) -> str:
     low, high = reading.interval
     if not math.isfinite(low):
         return f"{reading.bits_per_parameter:.3f} (no interval: give more --seeds, or --load beyond full recall)"
     return f"{reading.bits_per_parameter:.3f}, from {low:.2f} to {high:.2f} (seeds, 95 %, and more steps)"
 
 
-def _last_doubling(reading: Reading) -> str:
+def _last_doubling(reading: MeterReading) -> str:
     gain, half_width = reading.gain_of_twice, reading.half_width
     if not math.isfinite(half_width):
         return f"{gain:+.3f}"
@@ -166,7 +166,7 @@ def _last_doubling(reading: Reading) -> str:
     return f"{gain:+.3f}; {than} seeds differ, +-{half_width:.3f}"
 
 
-def _more_steps(reading: Reading) -> str:
+def _more_steps(reading: MeterReading) -> str:
     if not math.isfinite(reading.with_more_steps):
         return "cannot be told from one length of training"
     return f"would hold {reading.with_more_steps:.2f}, if doublings go on adding the same share of the one before"

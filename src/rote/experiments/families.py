@@ -26,8 +26,8 @@ from rote.experiments.family_schema import (
     FamilyManifest,
     FamilyModel,
     ModelTruth,
-    Part,
     Refused,
+    StoredPart,
 )
 from rote.export.export import export_model
 from rote.export.requirement import refuse_missing
@@ -55,7 +55,7 @@ FAMILY_FOLDER = FolderKind("a family of models", (MANIFEST, SCHEMA))
 
 
 @dataclass(frozen=True)
-class Cell:
+class FamilyCell:
     """One model to make."""
 
     method: str
@@ -112,7 +112,7 @@ def families(
     _refuse(loads, shapes, methods, formats, seeds)
     check_destination(path, overwrite, FAMILY_FOLDER)
     cells = [
-        Cell(method, dim, head_dim, load, seed)
+        FamilyCell(method, dim, head_dim, load, seed)
         for method in methods
         for dim, head_dim in shapes
         for load in loads
@@ -150,7 +150,7 @@ def shipped_schema() -> str:
     return files("rote.experiments").joinpath("family.schema.json").read_text(encoding="utf-8")
 
 
-def _made(cell: Cell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> FamilyModel:
+def _made(cell: FamilyCell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> FamilyModel:
     """Build one model, take it apart and write it."""
     built = build(
         table, cell.method, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads(table.facts), seed=cell.seed
@@ -196,10 +196,10 @@ def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
                 answer=fact.answer,
                 nearest=tokens[int(part.nearest[index])],
                 margin=float(part.margins[index]),
-                skip=Part(to_answer=to_answer, to_nearest=to_nearest),
+                skip=StoredPart(to_answer=to_answer, to_nearest=to_nearest),
                 heads_to_answer=tuple(map(tuple, heads[:, :, 0].tolist())),
                 heads_to_nearest=tuple(map(tuple, heads[:, :, 1].tolist())),
-                mlps=tuple(Part(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
+                mlps=tuple(StoredPart(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
                 held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[index]),
             )
 

@@ -23,14 +23,14 @@ class _Planned(Protocol):
 
 
 @dataclass(frozen=True)
-class Part:
+class RunPart:
     """Part `number` (1, 2, ...) of so many."""
 
     number: int
     parts: int
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> RunPart:
         """From `1/2`."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
         number, parts = (int(match[1]), int(match[2])) if match else (0, 0)

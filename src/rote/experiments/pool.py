@@ -20,15 +20,15 @@ from rote.training.failure import FAILURES, Failed
 Record = dict[str, Any]
 
 
-class NamedTrial(Protocol):
+class KeyedTrial(Protocol):
     @property
     def key(self) -> TrialKey: ...
 
 
-T = TypeVar("T", bound=NamedTrial)
+T = TypeVar("T", bound=KeyedTrial)
 
 
-def own_key(trial: NamedTrial) -> Hashable:
+def own_key(trial: KeyedTrial) -> Hashable:
     return trial.key
 
 

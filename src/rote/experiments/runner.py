@@ -18,7 +18,7 @@ from rote import __version__
 from rote.errors import CheckFailed
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
-from rote.experiments.part import Part
+from rote.experiments.part import RunPart
 from rote.experiments.where import HERE, Trainer, TrialT, where
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
@@ -76,7 +76,7 @@ def run(
     *,
     workers: int | None = None,
     on: str = HERE,
-    part: Part | None = None,
+    part: RunPart | None = None,
     progress: Progress = SILENT,
 ) -> RunRows:
     """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rote.errors import InputError
 from rote.experiments.grid import Grid
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
-from rote.experiments.part import Part
+from rote.experiments.part import RunPart
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.sweeps import SweepLaw, sweep_laws
@@ -119,7 +119,7 @@ def run_sweep(
         for seed in range(seeds)
     ]
     plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded, engine=engine)
-    chosen = None if part is None else Part.read(part)
+    chosen = None if part is None else RunPart.read(part)
     ended = run(plan, folder, workers=workers, on=on, part=chosen, progress=progress)
     where = None if folder is None else Path(folder)
     return SweepRun(grid, tuple(ended.rows.values()), ended.trained, where, ended.failed)

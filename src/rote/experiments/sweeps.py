@@ -36,7 +36,7 @@ ACCURACIES = {"uniform": "accuracy", "sampled": "published_accuracy"}
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SizeSweep:
     """Trials in which one size varies and the others are fixed."""
 
     size: str
@@ -56,7 +56,7 @@ class Sweep:
 class SweepLaw:
     """A sweep and the forms fitted to it, best first."""
 
-    sweep: Sweep
+    sweep: SizeSweep
     fits: list[LawFit]
 
     @property
@@ -77,7 +77,7 @@ class SweepLaw:
         }
 
 
-def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[Sweep]:
+def sweeps(rows: Sequence[TrialRow], weighting: Weighting = "uniform") -> list[SizeSweep]:
     """Every sweep of at least four values among a run's trials, architecture by architecture in order of their names.
 
     Where dim = head_dim in all models of an architecture, the two vary together and are swept as one size.
@@ -130,7 +130,7 @@ def laws_frame(laws: Sequence[SweepLaw]) -> polars.DataFrame:
     )
 
 
-def _sweeps_of_one(rows: Sequence[TrialRow], weighting: Weighting) -> list[Sweep]:
+def _sweeps_of_one(rows: Sequence[TrialRow], weighting: Weighting) -> list[SizeSweep]:
     """The sweeps among models of one architecture."""
     square = all(row.cell["spec"]["dim"] == row.cell["spec"]["head_dim"] for row in rows)
     names = [name for name in SIZES if not (square and name in ("dim", "head_dim"))]
@@ -161,7 +161,7 @@ def _varying(size: str) -> tuple[str, ...]:
     return ("dim", "head_dim") if size == SQUARE else (size,)
 
 
-def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> Sweep | None:
+def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> SizeSweep | None:
     field, accuracy = _varying(size)[0], ACCURACIES[weighting]
     spec = rows[0].cell["spec"]
     if field not in spec:
@@ -177,4 +177,4 @@ def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> Sweep |
         return None
     fixed = {name: spec[name] for name in SHOWN if name in spec and name not in _varying(size)}
     fixed["protocol"] = rows[0].cell["protocol"]["name"]
-    return Sweep(size, fixed, Points.of(values), phi_inverse(FULL, facts, vocab), len(rows) - len(ended))
+    return SizeSweep(size, fixed, Points.of(values), phi_inverse(FULL, facts, vocab), len(rows) - len(ended))

@@ -14,7 +14,7 @@ import torch
 from pydantic import BaseModel, ConfigDict
 
 from rote.export.runtime import BATCH, Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.measure.fingerprint import weights_fingerprint
 from rote.progress import SILENT, Progress
 
@@ -112,7 +112,7 @@ class RuntimeExamination:
 def examine_runtime(
     target: str,
     runtime: Runtime,
-    subject: Subject,
+    subject: ExportSubject,
     conditions: tuple[Condition, ...],
     files: dict[str, Path],
     progress: Progress = SILENT,

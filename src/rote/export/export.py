@@ -11,7 +11,7 @@ from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
 from rote.export.requirement import install_line, refuse_missing
-from rote.export.subject import Exportable, Subject, subject_of
+from rote.export.subject import Exportable, ExportSubject, subject_of
 from rote.export.target import TARGETS, Manifest, Target, target_named, write_manifest
 from rote.folders.destination import FolderKind, check_destination, written_aside
 from rote.folders.folder import write_folder, write_json
@@ -88,7 +88,9 @@ def _refuse_cache(target: Target, cache: str | None) -> None:
     raise InputError(f"`cache={cache}`: is not one of {', '.join(target.caches)}")
 
 
-def _write(target: Target, subject: Subject, cache: str | None, path: Path, progress: Progress) -> RuntimeCertificate:
+def _write(
+    target: Target, subject: ExportSubject, cache: str | None, path: Path, progress: Progress
+) -> RuntimeCertificate:
     """Write and examine a folder; it is put up only where nothing was lost."""
     with written_aside(path) as aside:
         with in_library(target):
@@ -107,7 +109,7 @@ def _write(target: Target, subject: Subject, cache: str | None, path: Path, prog
 
 
 def examine_folder(
-    target: Target, folder: Path, subject: Subject, manifest: Manifest, progress: Progress = SILENT
+    target: Target, folder: Path, subject: ExportSubject, manifest: Manifest, progress: Progress = SILENT
 ) -> RuntimeExamination:
     """Open a folder in the target library and ask it every fact; a library that refuses is one clear error."""
     with in_library(target):

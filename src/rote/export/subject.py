@@ -29,7 +29,7 @@ Exportable = Model | Built | Folder | str | Path
 
 
 @dataclass(frozen=True)
-class Subject:
+class ExportSubject:
     """A model with its facts in the model's own token ids."""
 
     model: Model
@@ -67,7 +67,7 @@ class Subject:
         return [self.spelling.tokens[answer] for answer in self.task.answers.tolist()]
 
 
-def subject_of(source: Exportable, facts: Task | str | None = None) -> Subject:
+def subject_of(source: Exportable, facts: Task | str | None = None) -> ExportSubject:
     """The model and its facts; facts that are not given are read again from where the model's folder says."""
     model, origin, provenance, certificate = _parts(source)
     task = _facts_of(origin, certificate, facts) if not isinstance(facts, AssociationTask) else facts
@@ -86,7 +86,7 @@ def subject_of(source: Exportable, facts: Task | str | None = None) -> Subject:
     spelling = Spelling.of(task)
     if wrong := refuse_ambiguous(spelling, task):
         raise problems("export", wrong)
-    return Subject(model, task, spelling, task.origin, provenance, certificate)
+    return ExportSubject(model, task, spelling, task.origin, provenance, certificate)
 
 
 def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Certificate | None]:

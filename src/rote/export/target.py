@@ -12,7 +12,7 @@ from rote.errors import InputError, nearest
 from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.folders.layout import MANIFEST
 
 FORMAT = 1
@@ -51,19 +51,19 @@ class Target(ABC):
         super().__init_subclass__(**kwargs)
         TARGETS[cls.id] = cls()
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         """Why this target cannot express the model or its text; empty when it can."""
         return []
 
     @abstractmethod
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         """Write the files."""
 
     @abstractmethod
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         """The files in the library they were written for; nothing is taken from `subject` that the files hold."""
 
-    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+    def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         """What must be so, beyond the answers, for the target's arithmetic to be the model's."""
         return ()
 

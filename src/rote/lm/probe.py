@@ -37,7 +37,7 @@ SEPARATED_TOKENS = 512
 
 
 @dataclass(frozen=True)
-class Layer:
+class ProbedLayer:
     """What one layer gives."""
 
     number: int
@@ -76,7 +76,7 @@ class Probe:
     tokens: int
     query: str
     """Which token is the query: first or last."""
-    layers: tuple[Layer, ...]
+    layers: tuple[ProbedLayer, ...]
     look_up: LookUp | None
     """Next-token distributions; none for an encoder."""
 
@@ -212,10 +212,10 @@ def _gather(
     return [out.logits[:, -1].float().cpu()] if model.kind == "causal" else []
 
 
-def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -> Layer:
+def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -> ProbedLayer:
     queries, conditions = torch.cat(kept.queries), torch.cat(kept.conditions)
     dim, count = queries.shape[1], len(queries)
-    return Layer(
+    return ProbedLayer(
         number=number,
         query_rank=rank(queries),
         queries_independent=independent_share(queries, tokens, subsets, seed),

@@ -16,7 +16,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Table:
+class QuestionTable:
     """Facts in words, row by row."""
 
     columns: tuple[str, ...]
@@ -49,7 +49,7 @@ class Questions:
     """For each row its answer's place in `answers`."""
 
 
-def in_words(task: AssociationTask) -> Table:
+def in_words(task: AssociationTask) -> QuestionTable:
     """The cells that a task was read from."""
     columns = task.origin.key_columns
     if not columns:
@@ -65,7 +65,7 @@ def in_words(task: AssociationTask) -> Table:
         keys.append(dict(zip(columns, cells, strict=True)))
         answers.append(fact.answer)
     relations = [key.get(RELATION) for key in keys]
-    return Table(columns, tuple(keys), tuple(answers), tuple(relations))
+    return QuestionTable(columns, tuple(keys), tuple(answers), tuple(relations))
 
 
 def _cells(tokens: Sequence[str], joint: str) -> list[str]:
@@ -79,7 +79,9 @@ def _cells(tokens: Sequence[str], joint: str) -> list[str]:
     return [joint.join(parts) for parts in cells]
 
 
-def templates_for(task: AssociationTask, table: Table, given: Sequence[str]) -> dict[str | None, list[Template]]:
+def templates_for(
+    task: AssociationTask, table: QuestionTable, given: Sequence[str]
+) -> dict[str | None, list[Template]]:
     """Templates of each relation: those given, for every relation, or those that come with the source."""
     relations = list(dict.fromkeys(table.relations))
     source = task.origin.source.partition(":")[0]
@@ -105,7 +107,7 @@ def templates_for(task: AssociationTask, table: Table, given: Sequence[str]) -> 
     }
 
 
-def questions(model: LanguageModel, table: Table, relation: str | None, template: Template) -> Questions:
+def questions(model: LanguageModel, table: QuestionTable, relation: str | None, template: Template) -> Questions:
     """Prompts and answers in the model's tokens; what its tokenizer does not know is named."""
     rows = table.rows_of(relation)
     answers = tuple(dict.fromkeys(table.answers[row] for row in rows))

@@ -69,7 +69,7 @@ AT_ERROR = Threshold(mean_square=1e-4)
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickSearch:
     """What `quick` keeps of a search for capacities: values of x, and a series per kind of setting."""
 
     x: tuple[int, ...]
@@ -86,7 +86,7 @@ class CapacityFigure:
     size: Size
     settings: tuple[VectorSetting, ...]
     claims: tuple[Claim, ...]
-    quick: Quick
+    quick: QuickSearch
     repeats: int = 2
     note: str = ""
 

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 from rote.experiments.files import write_text
-from rote.experiments.metering.reading import Reading
-from rote.experiments.metering.study import Study, Variant, seconds_each
+from rote.experiments.metering.reading import MeterReading
+from rote.experiments.metering.study import Study, StudyVariant, seconds_each
 from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.markdown import table_lines
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save
@@ -49,7 +49,7 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
     return [*lines, "## Precision", "", *_precision(study)]
 
 
-def _table(study: Study, rows: list[tuple[Variant, Reading]]) -> list[str]:
+def _table(study: Study, rows: list[tuple[StudyVariant, MeterReading]]) -> list[str]:
     return table_lines(
         [
             "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "from, to",
@@ -122,7 +122,7 @@ def _without_embeddings(study: Study, published: float) -> str:
     return f"Embeddings not counted, {len(over)} of {len(study.distinct)} hold more{named}."
 
 
-def _full_name(variant: Variant) -> str:
+def _full_name(variant: StudyVariant) -> str:
     return variant.name if variant.question == "architecture" else f"{variant.model}, {variant.name}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rote.experiments.files import write_text
 from rote.lm.geometry import Share
-from rote.lm.probe import Layer, Probe
+from rote.lm.probe import Probe, ProbedLayer
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from rote.report.markdown import table_lines
 from rote.report.probe_figure import probe_figure
@@ -130,7 +130,7 @@ def _layers(probed: Probe, theorem: str) -> str:
     return f"{len(holding)} of {len(probed.layers)} layers, all but {', '.join(map(str, missing))}"
 
 
-def _ratio(layer: Layer) -> float | None:
+def _ratio(layer: ProbedLayer) -> float | None:
     ratio = layer.tokens.radius / layer.tokens.distance
     return ratio if math.isfinite(ratio) else None
 

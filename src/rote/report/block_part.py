@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rote.experiments.blocks.findings import BlockFindings, BlockSeries
 from rote.papers.block_figures import SmallestBlocksFigure
-from rote.report.charts import TONES, Mark, Series, XYChart
-from rote.report.document import Table
+from rote.report.charts import TONES, ChartSeries, Mark, XYChart
+from rote.report.document import ReportTable
 
 
 def block_chart(findings: BlockFindings) -> XYChart:
@@ -21,12 +21,12 @@ def block_chart(findings: BlockFindings) -> XYChart:
             if blocks is not None
         ]
         tone = TONES[index % len(TONES)]
-        drawn.append(Series(series.name, marks, "joined", tone))
+        drawn.append(ChartSeries(series.name, marks, "joined", tone))
         if above := _above_the_ladder(findings, series):
-            drawn.append(Series(f"{series.name}: more than that", above, "crosses", tone))
+            drawn.append(ChartSeries(f"{series.name}: more than that", above, "crosses", tone))
     if findings.published:
         marks = [Mark(x, blocks, f"published at {x:,}: {blocks:g}") for x, blocks in findings.published.items()]
-        drawn.append(Series("published (read off the plot)", marks, "crosses", "grey"))
+        drawn.append(ChartSeries("published (read off the plot)", marks, "crosses", "grey"))
     return XYChart(findings.figure.title, findings.x_label, "smallest #blocks", drawn, log_x=True, log_y=True)
 
 
@@ -43,7 +43,7 @@ def _above_the_ladder(findings: BlockFindings, series: BlockSeries) -> list[Mark
 
 def _training_chart(findings: BlockFindings) -> XYChart:
     drawn = [
-        Series(
+        ChartSeries(
             f"{curve.blocks} block{'s' * (curve.blocks > 1)}",
             [
                 Mark(step, share, f"{curve.blocks} #blocks, step {step:,}: {share:.4f}")
@@ -57,14 +57,14 @@ def _training_chart(findings: BlockFindings) -> XYChart:
     return XYChart(findings.figure.title, "step", "accuracy of the best trial", drawn, y_range=(0, 1))
 
 
-def block_table(findings: BlockFindings) -> Table:
+def block_table(findings: BlockFindings) -> ReportTable:
     """Every search with what the construction needs, or every #blocks of a figure of curves."""
     if findings.curves:
         rows = [
             [curve.blocks, max(curve.accuracies), min(curve.losses), len(curve.accuracies), round(curve.seconds, 1)]
             for curve in findings.curves
         ]
-        return Table("training", ["#blocks", "best accuracy", "least loss", "trials", "seconds"], rows)
+        return ReportTable("training", ["#blocks", "best accuracy", "least loss", "trials", "seconds"], rows)
     rows = [
         [
             series.name, point.x, point.in_words, findings.published.get(point.x), point.trials,
@@ -75,4 +75,4 @@ def block_table(findings: BlockFindings) -> Table:
         for point in series.points
     ]  # fmt: skip
     columns = ["series", findings.x_label, "#blocks", "published", "trials", "built, exact", "built, floats", "seconds"]
-    return Table("points", columns, rows)
+    return ReportTable("points", columns, rows)

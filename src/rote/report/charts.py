@@ -34,7 +34,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartSeries:
     """Marks that belong together."""
 
     name: str
@@ -51,7 +51,7 @@ class XYChart:
     title: str
     x_label: str
     y_label: str
-    series: Sequence[Series]
+    series: Sequence[ChartSeries]
     log_x: bool = False
     log_y: bool = False
     y_range: tuple[float, float] | None = None

@@ -20,7 +20,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Rows under columns; `total` marks the last row as a sum."""
 
     title: str
@@ -77,11 +77,11 @@ class Commands:
     lines: Sequence[str]
 
 
-Block = Pairs | Table | ChartBlock | ClaimBlock | Text | Commands
+Block = Pairs | ReportTable | ChartBlock | ClaimBlock | Text | Commands
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """A heading and what stands under it."""
 
     title: str
@@ -107,7 +107,7 @@ def _half(block: Block) -> bool:
     """Whether half the width of a page is enough."""
     if isinstance(block, ChartBlock):
         return not block.chart.wide
-    if isinstance(block, Table):
+    if isinstance(block, ReportTable):
         return len(block.columns) <= NARROW and len(block.rows) <= SHORT
     return isinstance(block, Text | ClaimBlock)
 
@@ -124,7 +124,7 @@ class Section:
     summary: str
     tiles: dict[str, str]
     """The few numbers to be seen first."""
-    parts: Sequence[Part]
+    parts: Sequence[ReportPart]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rote.errors import InputError
-from rote.report.charts import BarChart, Chart, HeatMap, Series, XYChart, number
+from rote.report.charts import BarChart, Chart, ChartSeries, HeatMap, XYChart, number
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _draw_xy(axes: Axes, chart: XYChart) -> None:
         axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _draw_series(axes: Axes, series: Series) -> None:
+def _draw_series(axes: Axes, series: ChartSeries) -> None:
     xs, ys = [mark.x for mark in series.marks], [mark.y for mark in series.marks]
     label = series.name if series.in_legend else "_"
     colour = COLOURS[series.tone]

@@ -7,14 +7,14 @@ from rote.experiments.reproduction import AnyFindings
 from rote.experiments.statements.findings import StatementFindings
 from rote.experiments.tables.findings import FigureFindings
 from rote.report.block_part import block_chart, block_table
-from rote.report.document import Block, ChartBlock, ClaimBlock, Part, Text
+from rote.report.document import Block, ChartBlock, ClaimBlock, ReportPart, Text
 from rote.report.run_charts import findings_chart
 from rote.report.statement_part import statement_charts, statement_table
 from rote.report.table_part import cell_table, law_tables
 from rote.report.vector_part import point_table, vector_chart
 
 
-def figure_part(findings: AnyFindings) -> Part:
+def figure_part(findings: AnyFindings) -> ReportPart:
     """Everything that the trials say of one figure."""
     blocks: list[Block] = []
     if isinstance(findings, FigureFindings):
@@ -39,4 +39,4 @@ def figure_part(findings: AnyFindings) -> Part:
     blocks += tables
     if findings.note:
         blocks.append(Text(findings.note))
-    return Part(f"{findings.figure.id}: {findings.figure.title}", blocks)
+    return ReportPart(f"{findings.figure.id}: {findings.figure.title}", blocks)

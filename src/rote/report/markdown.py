@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rote.experiments.files import write_text
-from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Report, Table, Text, shown
+from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Report, ReportTable, Text, shown
 from rote.report.drawing import write_chart
 
 REPORT = "report.md"
@@ -37,7 +37,7 @@ def _lines(block: Block, folder: Path, prefix: str, formats: Sequence[str], writ
         names = [f"{prefix}{block.name}.{kind}" for kind in formats]
         written += [write_chart(block.chart, folder / name) for name in names]
         return [f"![{block.chart.title}]({names[0]})"]
-    if isinstance(block, Table):
+    if isinstance(block, ReportTable):
         name = f"{prefix}{re.sub('[^a-z0-9]+', '-', block.title.lower()).strip('-')[:60]}.csv"
         written.append(write_text(folder / name, _csv(block)))
         return [f"{block.title} ([CSV]({name}))", "", *table_lines(block.columns, block.rows, block.numeric)]
@@ -60,7 +60,7 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _csv(table: Table) -> str:
+def _csv(table: ReportTable) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(table.columns)

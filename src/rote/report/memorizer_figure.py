@@ -27,7 +27,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Exponent:
+class FittedExponent:
     """y ~ N^value, with a 95 % bootstrap interval over the points."""
 
     value: float
@@ -38,13 +38,13 @@ class Exponent:
         return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
-def fitted_exponent(sizes: Sequence[float], values: Sequence[float], seed: int = 0) -> Exponent:
+def fitted_exponent(sizes: Sequence[float], values: Sequence[float], seed: int = 0) -> FittedExponent:
     """Least squares in logarithms; the interval resamples the points, and skips draws of a single size."""
     x, y = np.log(np.asarray(sizes, dtype=np.float64)), np.log(np.asarray(values, dtype=np.float64))
     draws = np.random.default_rng(seed).integers(len(x), size=(RESAMPLES, len(x)))
     slopes = [_slope(x[draw], y[draw]) for draw in draws if np.ptp(x[draw]) > 0]
     low, high = np.quantile(slopes, [0.025, 0.975])
-    return Exponent(_slope(x, y), float(low), float(high))
+    return FittedExponent(_slope(x, y), float(low), float(high))
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from rote.measure.head_use import HeadTable
 from rote.measure.inspection import Inspection
 from rote.measure.precision import PrecisionPoint
-from rote.report.charts import Bar, BarChart, HeatMap, Mark, Series, Tone, XYChart, number
+from rote.report.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, Tone, XYChart, number
 from rote.tasks import Task
 
 MOST_POINTS = 240
@@ -29,10 +29,13 @@ def margins_chart(table: HeadTable, task: Task, title: str = "margins of all fac
         Mark(float(index + 1), float(table.margins[order[index]]), _fact(task, int(order[index]), table))
         for index in places
     ]
-    line = Series("margin", marks, "joined" if len(marks) <= MOST_DOTS else "line", "blue", in_legend=False)
+    line = ChartSeries("margin", marks, "joined" if len(marks) <= MOST_DOTS else "line", "blue", in_legend=False)
     zero = [Mark(1.0, 0.0), Mark(float(len(order)), 0.0)]
     return XYChart(
-        title, "facts, smallest margin first", "margin", [line, Series("missed below", zero, "dashed", "vermilion")]
+        title,
+        "facts, smallest margin first",
+        "margin",
+        [line, ChartSeries("missed below", zero, "dashed", "vermilion")],
     )
 
 
@@ -163,6 +166,6 @@ def precision_chart(points: Sequence[PrecisionPoint], title: str = "recall again
         for point in points
     ]
     return XYChart(
-        title, "bits of the significand", "recall", [Series("recall", marks, "joined", "blue", in_legend=False)],
+        title, "bits of the significand", "recall", [ChartSeries("recall", marks, "joined", "blue", in_legend=False)],
         y_range=(0.0, 1.03),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
 from rote.report.charts import BarChart
-from rote.report.document import Block, ChartBlock, Commands, Pairs, Part, Section, Table, Text
+from rote.report.document import Block, ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section, Text
 from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
@@ -57,7 +57,7 @@ def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT
         parts += _theory(folder, task)
         if task.facts <= MOST_FACTS:
             parts += _held(folder, task, progress)
-    parts.append(Part("Make each number again", [Commands(commands_of(folder))]))
+    parts.append(ReportPart("Make each number again", [Commands(commands_of(folder))]))
     sizes = ", ".join(f"{name} {value}" for name, value in spec.model_dump(exclude_defaults=True).items())
     title = f"{folder.path.name}: a model of {Path(folder.origin.source).name}"
     return Section(title, f"{spec.architecture}: {sizes}", tiles, parts)
@@ -80,7 +80,7 @@ def commands_of(folder: Folder) -> list[str]:
     return [*made, f"rote recall {path} {source}", f"rote verify {path} {source}", *inspected, f"rote plan {source}"]
 
 
-def _what(folder: Folder) -> Part:
+def _what(folder: Folder) -> ReportPart:
     origin, provenance = folder.origin, folder.provenance
     pairs: dict[str, Any] = {
         "facts": origin.source,
@@ -93,19 +93,19 @@ def _what(folder: Folder) -> Part:
         "dtype": folder.model.dtype_name,
         "bytes of weights": folder.model.bytes,
     }
-    return Part("What it is", [Pairs({name: value for name, value in pairs.items() if value not in (None, "")})])
+    return ReportPart("What it is", [Pairs({name: value for name, value in pairs.items() if value not in (None, "")})])
 
 
-def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[Part]:
+def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[ReportPart]:
     if folder.certificate is None:
-        return [Part("Certificate", [Text("This folder has no certificate: nothing is claimed of it.")])]
+        return [ReportPart("Certificate", [Text("This folder has no certificate: nothing is claimed of it.")])]
     if task is None:
         stated = {name: _plain(value) for name, value in folder.certificate.model_dump().items() if value is not None}
-        return [Part("Certificate, as stated (its facts were not at hand to verify it)", [Pairs(stated)])]
+        return [ReportPart("Certificate, as stated (its facts were not at hand to verify it)", [Pairs(stated)])]
     try:
         verification = verify(folder, task, progress)
     except RoteError as error:
-        return [Part("Certificate", [Text(f"It could not be verified: {error}")])]
+        return [ReportPart("Certificate", [Text(f"It could not be verified: {error}")])]
     rows = [
         [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
         for check in verification.checks
@@ -117,11 +117,11 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
         "promised associations": folder.certificate.promised,
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
-    table = Table(
+    table = ReportTable(
         f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "made again", ""], rows
     )
     said = Pairs({name: value for name, value in claims.items() if value is not None})
-    return [Part("Certificate", [table, Text("What its making says of itself:"), said])]
+    return [ReportPart("Certificate", [table, Text("What its making says of itself:"), said])]
 
 
 def _plain(value: Any) -> Any:
@@ -129,7 +129,7 @@ def _plain(value: Any) -> Any:
     return text[:19] + "…" if isinstance(value, str) and len(text) > 40 else value
 
 
-def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
+def _theory(folder: Folder, task: AssociationTask) -> list[ReportPart]:
     from rote.experiments.plans.built import BITS
     from rote.experiments.plans.theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
@@ -143,28 +143,31 @@ def _theory(folder: Folder, task: AssociationTask) -> list[Part]:
     blocks.append(ChartBlock("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))
     for name, chart in zip(("bytes", "parameters"), growth_charts(task.shape, folder.model.dtype_name), strict=True):
         blocks.append(ChartBlock(f"growth-{name}", chart))
-    return [Part("What theory says", blocks)]
+    return [ReportPart("What theory says", blocks)]
 
 
-def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Part]:
+def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[ReportPart]:
     points = recall_by_precision(folder.model, task, progress=progress)
     precision = ChartBlock("precision", precision_chart(points))
-    coarse = Table(
+    coarse = ReportTable(
         "with fewer bits in every weight",
         ["bits of the significand", "recalled", "recall", "smallest margin"],
         [[point.bits, point.recalled, point.recall, point.min_margin] for point in points],
     )
     if not isinstance(folder.model.spec, AttentionOnly | MlpTransformer):
-        return [Part("What it holds", [precision, coarse])]
+        return [ReportPart("What it holds", [precision, coarse])]
     table = head_table(folder.model, task, progress)
     order = table.by_margin()
-    weakest = Table(
+    weakest = ReportTable(
         "facts with the smallest margins",
         ["fact", "margin"],
         [[str(task[int(row)]), float(table.margins[row])] for row in order[:WEAKEST]],
     )
     held = [ChartBlock("margins", margins_chart(table, task)), weakest, precision, coarse]
-    return [Part("What it holds", held), Part("Where it holds it", _where(folder, task, table, int(order[0])))]
+    return [
+        ReportPart("What it holds", held),
+        ReportPart("Where it holds it", _where(folder, task, table, int(order[0]))),
+    ]
 
 
 def _specialisation(table: HeadTable) -> list[Block]:
@@ -190,7 +193,7 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
         ),
         ChartBlock("heads", heads_chart(table)),
         *_specialisation(table),
-        Table(
+        ReportTable(
             "heads that matter to most facts",
             ["head", column, "adds to a margin, mean", "most", "adds most to"],
             [

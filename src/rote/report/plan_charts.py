@@ -8,7 +8,7 @@ from typing import Literal
 from rote.experiments.plans.built import BITS
 from rote.experiments.plans.row import PlanRow
 from rote.experiments.plans.theory import smallest_by_theory
-from rote.report.charts import TONES, Bar, BarChart, Mark, Series, Style, Tone, XYChart, number
+from rote.report.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart, number
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Bound
 
@@ -107,12 +107,12 @@ def _growth_chart(
     drawn = {name: curve for name, curve in curves.items() if len(curve) > 1}
     series = [
         # Tones come round again, in another dash.
-        Series(name, drawn[name], DASHES[index // len(TONES) % len(DASHES)], TONES[index % len(TONES)])
+        ChartSeries(name, drawn[name], DASHES[index // len(TONES) % len(DASHES)], TONES[index % len(TONES)])
         for index, name in enumerate(names)
         if name in drawn
     ]
     series += [
-        Series(name, curve, "dashed" if name in limits else "dotted", "grey")
+        ChartSeries(name, curve, "dashed" if name in limits else "dotted", "grey")
         for name, curve in drawn.items()
         if name not in names
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.tables.findings import FigureFindings
 from rote.papers.paper import Weighting
-from rote.report.charts import TONES, HeatMap, Mark, Series, Tone, XYChart
+from rote.report.charts import TONES, ChartSeries, HeatMap, Mark, Tone, XYChart
 
 SIZES = ("vocab", "context", "dim", "head_dim", "heads", "layers", "width")
 MOST_SERIES = 8
@@ -23,7 +23,7 @@ def findings_chart(findings: FigureFindings, weighting: Weighting = "sampled") -
     plotted = [series for series in findings.series if any(point.values[weighting] for point in series.points)]
     if len(plotted) > MOST_SERIES:
         plotted = [plotted[index] for index in np.linspace(0, len(plotted) - 1, MOST_SERIES).round().astype(int)]
-    drawn: list[Series] = []
+    drawn: list[ChartSeries] = []
     for index, series in enumerate(plotted):
         tone = TONES[index % len(TONES)]
         points = [(point, mean) for point in series.points if (mean := point.mean(weighting)) is not None]
@@ -38,7 +38,7 @@ def findings_chart(findings: FigureFindings, weighting: Weighting = "sampled") -
             )
             for point, mean in points
         ]
-        drawn.append(Series(series.name, marks, "points", tone))
+        drawn.append(ChartSeries(series.name, marks, "points", tone))
         fit = next((fit for law in findings.figure.laws if (fit := findings.fit(weighting, law, series.name))), None)
         if fit is not None and len(points) > 1:
             dense = np.linspace(points[0][0].x, points[-1][0].x, 60)
@@ -47,32 +47,32 @@ def findings_chart(findings: FigureFindings, weighting: Weighting = "sampled") -
                 for x, y in zip(dense, fit(dense), strict=True)
                 if y <= 1.02 or findings.figure.derived
             ]
-            drawn.append(Series(f"fit {fit.formula}", line, "line", tone, in_legend=False))
+            drawn.append(ChartSeries(f"fit {fit.formula}", line, "line", tone, in_legend=False))
         promised = [
             Mark(p.x, p.promised["dana2025.theorem1"]) for p in series.points if "dana2025.theorem1" in p.promised
         ]
         if promised:
-            drawn.append(Series("Theorem 1", promised, "dashed", tone, in_legend=False))
+            drawn.append(ChartSeries("Theorem 1", promised, "dashed", tone, in_legend=False))
         published = [
             Mark(p.x, p.published, f"published: {p.published:.4f}") for p in series.points if p.published is not None
         ]
         if published and weighting == "sampled":
-            drawn.append(Series("published", published, "crosses", "grey", in_legend=False))
+            drawn.append(ChartSeries("published", published, "crosses", "grey", in_legend=False))
     drawn += _key(drawn)
     y_range = None if findings.figure.derived else (0.0, 1.03)
     return XYChart(findings.figure.title, findings.figure.x, findings.figure.y, drawn, y_range=y_range)
 
 
-def _key(drawn: Sequence[Series]) -> list[Series]:
+def _key(drawn: Sequence[ChartSeries]) -> list[ChartSeries]:
     """Entries of the legend for what lines and crosses mean."""
     grey: Tone = "grey"
     entries = []
     if any(series.name.startswith("fit ") for series in drawn):
-        entries.append(Series("fitted law", (), "line", grey))
+        entries.append(ChartSeries("fitted law", (), "line", grey))
     if any(series.name == "Theorem 1" for series in drawn):
-        entries.append(Series("Theorem 1 promises", (), "dashed", grey))
+        entries.append(ChartSeries("Theorem 1 promises", (), "dashed", grey))
     if any(series.name == "published" for series in drawn):
-        entries.append(Series("published", (), "crosses", grey))
+        entries.append(ChartSeries("published", (), "crosses", grey))
     return entries
 
 
@@ -95,7 +95,7 @@ def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:
             if (found := _accuracies([row for row in chosen if row.cell["spec"].get(across) == x]))
         ]
         name = "accuracy" if by is None else f"{by} {value}"
-        series.append(Series(name, marks, "joined", TONES[index % len(TONES)], in_legend=by is not None))
+        series.append(ChartSeries(name, marks, "joined", TONES[index % len(TONES)], in_legend=by is not None))
     return XYChart(f"accuracy against {across}", across, "accuracy", series, y_range=(0.0, 1.03))
 
 

@@ -7,7 +7,7 @@ import shlex
 
 from rote.experiments.reproduction import AnyFindings
 from rote.experiments.tables.findings import FigureFindings
-from rote.report.document import ChartBlock, Commands, Pairs, Part, Section, Table
+from rote.report.document import ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section
 from rote.report.figure_part import figure_part
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
 from rote.report.run_view import RunView
@@ -28,8 +28,8 @@ def run_section(run: RunView) -> Section:
     charts = {"sizes": None if figures else sizes_chart(rows), "grid": grid_chart(rows)}
     grid = [ChartBlock(name, chart) for name, chart in charts.items() if chart is not None]
     if grid:
-        parts.append(Part("Accuracy over the grid", [*grid, *_laws(run)]))
-    parts.append(Part("Make each number again", [Commands(commands_of(run))]))
+        parts.append(ReportPart("Accuracy over the grid", [*grid, *_laws(run)]))
+    parts.append(ReportPart("Make each number again", [Commands(commands_of(run))]))
     return Section(f"Run {run.folder.name}", f"{run.name}: {len(run.rows):,} trials", tiles, parts)
 
 
@@ -61,7 +61,7 @@ def _other_positions(findings: AnyFindings) -> str:
     return ""
 
 
-def _laws(run: RunView) -> list[Table]:
+def _laws(run: RunView) -> list[ReportTable]:
     """The laws that a finished sweep was fitted with."""
     rows = [
         [
@@ -74,7 +74,7 @@ def _laws(run: RunView) -> list[Table]:
         for law in (run.sweep.laws if run.sweep else [])
     ]
     columns = ["size", "at", "best form", "exponent of a power law", "95 % interval"]
-    return [Table("how capacity grows with each size", columns, rows)] if rows else []
+    return [ReportTable("how capacity grows with each size", columns, rows)] if rows else []
 
 
 def _interval(ends: tuple[float, float] | None) -> str | None:
@@ -87,7 +87,7 @@ def _interval(ends: tuple[float, float] | None) -> str | None:
     return f"at least {low:.3g}" if math.isinf(high) else f"{low:.3g} to {high:.3g}"
 
 
-def _what(run: RunView) -> Part:
+def _what(run: RunView) -> ReportPart:
     engines = sorted({str(row.result.get("engine")) for row in run.rows if row.result.get("engine")})
     pairs = {
         **{name: value for name, value in run.identity.items() if name != "format"},
@@ -96,4 +96,4 @@ def _what(run: RunView) -> Part:
         "last trial ended": run.last_ended,
         "folder": str(run.folder),
     }
-    return Part("What was run", [Pairs({name: value for name, value in pairs.items() if value is not None})])
+    return ReportPart("What was run", [Pairs({name: value for name, value in pairs.items() if value is not None})])

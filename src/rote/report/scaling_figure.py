@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rote.experiments.tables.findings import FigureFindings
-from rote.experiments.tables.series import Series
+from rote.experiments.tables.series import FigureSeries
 from rote.measure.laws import LawFit
 from rote.papers.paper import Weighting
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure
@@ -39,7 +39,7 @@ def drawn_scaling(findings: FigureFindings, weighting: Weighting = "sampled") ->
         return drawn
 
 
-def _draw_series(axes: Any, series: Series, colour: Any, weighting: Weighting, findings: FigureFindings) -> None:
+def _draw_series(axes: Any, series: FigureSeries, colour: Any, weighting: Weighting, findings: FigureFindings) -> None:
     points = [point for point in series.points if point.values[weighting]]
     x = [point.x for point in points]
     means = [point.mean(weighting) for point in points]
@@ -65,7 +65,7 @@ def _draw_fit(axes: Any, fit: LawFit, x: list[float], colour: Any, saturation: f
         axes.fill_between(dense[inside], low[inside], high[inside], color=colour, alpha=0.18, lw=0, zorder=1)
 
 
-def _draw_bounds(axes: Any, plotted: list[Series], colours: list[Any]) -> None:
+def _draw_bounds(axes: Any, plotted: list[FigureSeries], colours: list[Any]) -> None:
     for name, (_, style) in BOUND_LINES.items():
         lines = [
             (colour, [(point.x, point.promised[name]) for point in series.points if name in point.promised])

@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 
 from rote.report.axes import Axis
-from rote.report.charts import Bar, BarChart, Chart, HeatMap, Mark, Series, XYChart, number
+from rote.report.charts import Bar, BarChart, Chart, ChartSeries, HeatMap, Mark, XYChart, number
 
 WIDTH, WIDE = 480, 960
 """Of a chart that takes half a page, or all of it, in its own units; a page shows them wider or narrower."""
@@ -105,7 +105,7 @@ def _xy(chart: XYChart) -> tuple[float, list[str]]:
     return height + LINE * _legend_lines(legend) + 4, parts
 
 
-def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
+def _series(series: ChartSeries, x: _Scale, y: _Scale) -> Iterator[str]:
     if series.style in ("line", "dashed", "dotted", "joined") and len(series.marks) > 1:
         style = "line" if series.style == "joined" else series.style
         path = " ".join(f"{x(mark.x):.1f},{y(mark.y):.1f}" for mark in series.marks)
@@ -121,7 +121,7 @@ def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
             yield f"<g><title>{escape(hint)}</title>{shape}{target}</g>"
 
 
-def _mark(series: Series, mark: Mark, x: _Scale, y: _Scale) -> str:
+def _mark(series: ChartSeries, mark: Mark, x: _Scale, y: _Scale) -> str:
     at_x, at_y = x(mark.x), y(mark.y)
     if series.style == "crosses":
         return "".join(

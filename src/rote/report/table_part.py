@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rote.experiments.tables.findings import FigureFindings
-from rote.report.document import Table
+from rote.report.document import ReportTable
 
 MOST_CELLS = 400
 """Cells that a report's table shows."""
 
 
-def cell_table(findings: FigureFindings) -> Table:
+def cell_table(findings: FigureFindings) -> ReportTable:
     """Every cell: both weightings, what was published, the difference."""
     figure = findings.figure
     rows = [
@@ -21,10 +21,10 @@ def cell_table(findings: FigureFindings) -> Table:
         for point in series.points
     ][:MOST_CELLS]  # fmt: skip
     columns = ["series", figure.x, f"{figure.y}, as sampled", "spread", "all pairs alike", "published", "difference"]
-    return Table("cells", columns, rows)
+    return ReportTable("cells", columns, rows)
 
 
-def law_tables(findings: FigureFindings) -> list[Table]:
+def law_tables(findings: FigureFindings) -> list[ReportTable]:
     """The fitted laws in the published weighting, where there are any."""
     fits = [
         [series, fit.formula, fit.points - fit.saturated, fit.residual,
@@ -32,4 +32,4 @@ def law_tables(findings: FigureFindings) -> list[Table]:
         for series, by_law in findings.fits["sampled"].items()
         for fit in by_law.values()
     ]  # fmt: skip
-    return [Table("fitted laws", ["series", "law", "points", "rms", "parameters"], fits)] if fits else []
+    return [ReportTable("fitted laws", ["series", "law", "points", "rms", "parameters"], fits)] if fits else []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rote.experiments.vectors.findings import VectorFindings
 from rote.papers.vector_figures import CapacityFigure, SaturationFigure
-from rote.report.charts import TONES, Mark, Series, XYChart
-from rote.report.document import Table
+from rote.report.charts import TONES, ChartSeries, Mark, XYChart
+from rote.report.document import ReportTable
 
 
-def point_table(findings: VectorFindings) -> Table:
+def point_table(findings: VectorFindings) -> ReportTable:
     """Every point, a value a seed, beside the bounds."""
     rows = [
         [
@@ -19,7 +19,7 @@ def point_table(findings: VectorFindings) -> Table:
         for point in series.points
     ]  # fmt: skip
     columns = ["series", findings.x_label, f"{findings.y_label}, a seed each", "mean", "Theorem 1", "rank", "seconds"]
-    return Table("points", columns, rows)
+    return ReportTable("points", columns, rows)
 
 
 def vector_chart(findings: VectorFindings) -> XYChart:
@@ -32,10 +32,10 @@ def vector_chart(findings: VectorFindings) -> XYChart:
             for point in series.points
             if point.mean > 0 or not counts
         ]
-        drawn.append(Series(series.name, marks, "joined", TONES[index % len(TONES)]))
+        drawn.append(ChartSeries(series.name, marks, "joined", TONES[index % len(TONES)]))
     if counts:
         promised = sorted({(point.x, point.setting.promised) for series in findings.series for point in series.points})
         marks = [Mark(x, float(value), f"promised: {value:,}") for x, value in promised]
-        drawn.append(Series("Theorem 1 promises", marks, "dashed", "grey"))
+        drawn.append(ChartSeries("Theorem 1 promises", marks, "dashed", "grey"))
     title, long = findings.plan.figure.title, isinstance(findings.plan.figure, SaturationFigure)
     return XYChart(title, findings.x_label, findings.y_label, drawn, log_x=long, log_y=counts)

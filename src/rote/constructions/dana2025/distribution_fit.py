@@ -23,7 +23,7 @@ from rote.constructions.dana2025.output_fits import (
 )
 from rote.constructions.dana2025.theorem1_distribution import Output, Theorem1DistributionOptions
 from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.setting import Setting
+from rote.constructions.parts.random_attention.setting import AttentionSetting
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
@@ -80,7 +80,7 @@ def _attempt(
 ) -> tuple[Model, dict[str, Any]]:
     task, options = request.task, request.options
     score_std = ScoreSize(options.score_std).plain(spec.heads)
-    setting = Setting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
+    setting = AttentionSetting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
     truth, prior = truth_and_prior(task)
     problem = OutputProblem(setting.features, encoder, truth, prior)
     contexts, columns = setting.features.shape

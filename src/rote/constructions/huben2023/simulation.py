@@ -31,7 +31,7 @@ RELU_DEFECT = 0.27846454276107374
 
 
 @dataclass(frozen=True, eq=False)
-class Mlp:
+class SimulatedMlp:
     """A one-hidden-layer MLP: x -> W_2 sigma(W_1 x + b), with W_1 width x dim and W_2 dim x width."""
 
     inner: Tensor
@@ -90,7 +90,7 @@ class AttentionMlp:
         return mixed[:, 1:, : self.inputs]
 
 
-def attention_from_mlp(mlp: Mlp, context: int, largest: float, sharpness: float = 2.0**10) -> AttentionMlp:
+def attention_from_mlp(mlp: SimulatedMlp, context: int, largest: float, sharpness: float = 2.0**10) -> AttentionMlp:
     """Heads that give an MLP's outputs at every one of `context` positions.
 
     `largest` bounds the norm of an input, from which follows how far the mask must push scores down. `sharpness` is c

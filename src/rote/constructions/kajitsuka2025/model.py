@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from rote.constructions.kajitsuka2025.transformer import Facts, Transformer
-from rote.constructions.vardi2022.floating import Stack, peak, stacked
+from rote.constructions.vardi2022.floating import LayerStack, peak, stacked
 from rote.constructions.vardi2022.memorizer import WordsTooLong
 from rote.errors import CheckFailed
 from rote.models.deep_relu import ATTENDED, MANTISSA_BITS, DeepRelu
@@ -101,7 +101,12 @@ def _attention(transformer: Transformer, width: int, dtype: torch.dtype) -> dict
 
 
 def _word_bits(
-    transformer: Transformer, facts: Facts, entrance: Entrance, first: Stack | None, second: Stack, labels: int
+    transformer: Transformer,
+    facts: Facts,
+    entrance: Entrance,
+    first: LayerStack | None,
+    second: LayerStack,
+    labels: int,
 ) -> int:
     """Bits of the largest sum of magnitudes anywhere in the model over these facts."""
     values, index = np.unique(facts.attended, return_inverse=True)

@@ -46,7 +46,7 @@ class Projection:
 
 
 @dataclass(frozen=True)
-class Separation:
+class TokenSeparation:
     """The theorem's conditions, measured."""
 
     tokens: int
@@ -56,12 +56,12 @@ class Separation:
     """delta, the smallest distance between different tokens."""
 
 
-def separation(vectors: np.ndarray) -> Separation:
+def separation(vectors: np.ndarray) -> TokenSeparation:
     """(r, delta) of distinct token vectors."""
     from scipy.spatial import KDTree
 
     nearest = KDTree(vectors).query(vectors, k=2)[0][:, 1] if len(vectors) > 1 else np.array([np.inf])
-    return Separation(len(vectors), float(np.linalg.norm(vectors, axis=1).max()), float(nearest.min()))
+    return TokenSeparation(len(vectors), float(np.linalg.norm(vectors, axis=1).max()), float(nearest.min()))
 
 
 def project(vectors: np.ndarray, mantissa_bits: int, seed: int = 0) -> Projection:

@@ -12,7 +12,7 @@ from torch import Tensor
 from rote.constructions.construction import Request
 from rote.constructions.parts.random_attention.codes import answer_code
 from rote.constructions.parts.random_attention.score_size import FOR_FITS
-from rote.constructions.parts.random_attention.setting import Setting
+from rote.constructions.parts.random_attention.setting import AttentionSetting
 from rote.constructions.parts.whitening import Whitened, whiten
 from rote.constructions.rote.fit import ReadoutFit, fit_readout
 from rote.constructions.rote.readout import SAFETY, ReadoutOptions
@@ -46,13 +46,13 @@ def _draw(
     spec: AttentionOnly,
     request: Request[AssociationTask, ReadoutOptions],
     generator: torch.Generator,
-) -> tuple[Setting, Whitened]:
+) -> tuple[AttentionSetting, Whitened]:
     """Attention whose features have the rank they should, or the best of three draws."""
     given = request.options.score_std
     expected = min(task.facts, task_rank(task.shape, spec.dim, spec.head_dim, spec.heads))
-    best: tuple[Setting, Whitened] | None = None
+    best: tuple[AttentionSetting, Whitened] | None = None
     for score_std in FOR_FITS if given is None else (given,):
-        setting = Setting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
+        setting = AttentionSetting.draw(task, spec, dtype_named(request.dtype), score_std, generator, request.progress)
         white = whiten(setting.features)
         if best is None or white.rank > best[1].rank:
             best = setting, white

@@ -21,7 +21,7 @@ from rote.models.forward.deep_relu import relu_layers, through
 
 
 @dataclass(frozen=True)
-class Stack:
+class LayerStack:
     """A network's layers as full matrices of one width, and the columns that its inputs and outputs take."""
 
     weight: Float[Tensor, "depth width width"]
@@ -43,7 +43,7 @@ class Stack:
         return {name: state[column] for name, column in self.outputs.items()}
 
 
-def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[str, int] | None = None) -> Stack:
+def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[str, int] | None = None) -> LayerStack:
     """A network as full matrices, refused when a weight or bias is not exact in the dtype.
 
     `inputs` says in which columns its inputs come; by default the first ones, in order.
@@ -67,10 +67,10 @@ def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[st
                 factors.append(float(factor))
     weight[tuple(torch.tensor(places).T)] = torch.tensor(factors, dtype=torch.float64)
     outputs = {name: column for column, name in enumerate(network.outputs)}
-    return Stack(weight.to(dtype), bias.to(dtype), columns, outputs)
+    return LayerStack(weight.to(dtype), bias.to(dtype), columns, outputs)
 
 
-def peak(stack: Stack, inputs: Mapping[str, Tensor], whole_from: int = 0, batch: int = 8192) -> int:
+def peak(stack: LayerStack, inputs: Mapping[str, Tensor], whole_from: int = 0, batch: int = 8192) -> int:
     """Largest sum of magnitudes in any neuron over these inputs; a value that is not whole is an error.
 
     Layers before `whole_from` may hold values that are not whole (they make them so).

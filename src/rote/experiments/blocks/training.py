@@ -14,7 +14,7 @@ from rote.papers.kajitsuka2025.choices import ACCURACY, MEAN_SQUARE, STEPS, WEIG
 from rote.tasks.labelled_text import LabelledSequences, Tokenisation
 from rote.training.uniform_attention.network import BlockShape
 from rote.training.uniform_attention.problem import SequenceProblem
-from rote.training.uniform_attention.train import Schedule, Setting, train_stack
+from rote.training.uniform_attention.train import LearningSetting, Schedule, train_stack
 
 
 def trained_records(trial: BlockTrial, texts: str, *, stops: bool) -> list[dict[str, Any]]:
@@ -28,7 +28,7 @@ def trained_records(trial: BlockTrial, texts: str, *, stops: bool) -> list[dict[
         int(np.random.SeedSequence([trial.seed, trial.blocks, number]).generate_state(1)[0])
         for number in range(trial.first, trial.first + len(trial.stack))
     ]
-    settings = [Setting(*proposal) for proposal in trial.stack]
+    settings = [LearningSetting(*proposal) for proposal in trial.stack]
     return [
         {
             "learning_rate": proposal.learning_rate,

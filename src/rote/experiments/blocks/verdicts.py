@@ -21,7 +21,7 @@ def decide_on_blocks(rule: Rule, measured: BlockFindings) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Exponent:
+class BlockExponent:
     """Of b N^e: what a fit says, where there are points enough, and what whole numbers alone say."""
 
     fitted: float | None
@@ -40,7 +40,7 @@ class Exponent:
         return fit if self.at_least is None else f"{fit}, at least {self.at_least:.2f} between two points"
 
 
-def exponent_of(values: dict[int, list[int | None]], largest: int) -> Exponent:
+def exponent_of(values: dict[int, list[int | None]], largest: int) -> BlockExponent:
     """The exponent of N -> #blocks of each seed; none is more than `largest`.
 
     One block is the least there is: of the N at which it suffices only the largest tells how #blocks grow.
@@ -49,7 +49,7 @@ def exponent_of(values: dict[int, list[int | None]], largest: int) -> Exponent:
     numbers = {N: [full if blocks is None else blocks for blocks in seeds] for N, seeds in sorted(values.items())}
     flat = {blocks for seeds in numbers.values() for blocks in seeds}
     if len(flat) == 1 and full not in flat:
-        return Exponent(None, None, None, True)
+        return BlockExponent(None, None, None, True)
     ones = [N for N, seeds in numbers.items() if all(blocks == 1 for blocks in seeds)]
     kept = {N: seeds for N, seeds in numbers.items() if max(ones, default=0) <= N}
     fitted, interval = None, None
@@ -65,10 +65,10 @@ def exponent_of(values: dict[int, list[int | None]], largest: int) -> Exponent:
         for N, after in numbers.items()
         if N > M and min(after) > 1 and max(before) < full
     ]
-    return Exponent(fitted, interval, max(pairs, default=None), False)
+    return BlockExponent(fitted, interval, max(pairs, default=None), False)
 
 
-def series_exponent(series: BlockSeries, largest: int) -> Exponent:
+def series_exponent(series: BlockSeries, largest: int) -> BlockExponent:
     return exponent_of({point.x: list(point.smallest) for point in series.points}, largest)
 
 
@@ -110,7 +110,7 @@ def _built_in_words(measured: BlockFindings) -> str:
     return f"; the construction's weights ({series.name}): exponent {fit.values['b']:.2f} ({low:.2f} to {high:.2f})"
 
 
-def _outside(exponent: Exponent, rule: BlocksGrowAsPower) -> bool:
+def _outside(exponent: BlockExponent, rule: BlocksGrowAsPower) -> bool:
     if exponent.interval is not None:
         return exponent.interval[0] > rule.high or exponent.interval[1] < rule.low
     return exponent.at_least is not None and exponent.at_least > rule.high

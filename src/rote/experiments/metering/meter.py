@@ -19,12 +19,12 @@ from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.metering.points import PointTrainer, PointTrial
-from rote.experiments.metering.reading import MeterProtocol, Reading
+from rote.experiments.metering.reading import MeterProtocol, MeterReading
 from rote.experiments.where import HERE, Where, where
 from rote.lm.language_model import count_parameters
 from rote.lm.meter.point import Point
 from rote.lm.meter.strings import StringShape
-from rote.lm.meter.subjects import Sizes, Subject, check_causal, subject
+from rote.lm.meter.subjects import MeterSubject, Sizes, check_causal, subject
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 
@@ -65,7 +65,7 @@ def meter(
     workers: int | None = None,
     on: str = HERE,
     progress: Progress = SILENT,
-) -> Reading:
+) -> MeterReading:
     """How many bits per parameter `model` (see `rote.lm.meter.subjects`) can be made to hold.
 
     `loads` are bits offered per parameter; when absent, more are tried until less is held on both sides. The peak rate
@@ -94,10 +94,10 @@ def meter(
         bench = _Bench(trainer, made, ledger, where(on, workers), progress)
         peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
 
-        def reading_of(sizes: Sequence[int]) -> Reading:
+        def reading_of(sizes: Sequence[int]) -> MeterReading:
             keys = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
             points = tuple(bench.points("held against offered bits", keys))
-            return Reading(made.name, protocol, shape, counted, points, (), peak, bench.trained)
+            return MeterReading(made.name, protocol, shape, counted, points, (), peak, bench.trained)
 
         reading = reading_of(numbers)
         for _ in range(0 if loads is not None else WIDENED):
@@ -114,7 +114,7 @@ def meter(
     return replace(reading, shorter=shorter, trained=bench.trained)
 
 
-def _wider(reading: Reading) -> int | None:
+def _wider(reading: MeterReading) -> int | None:
     """A size beyond those tried, on the side where the plateau may go on; none when it is in sight or out of keys."""
     keys = reading.shape.vocab**reading.shape.key
     if reading.bracketed:
@@ -168,7 +168,9 @@ def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
 class _Bench:
     """Has points trained, and keeps them in the ledger."""
 
-    def __init__(self, trainer: PointTrainer, made: Subject, ledger: Ledger, where: Where, progress: Progress) -> None:
+    def __init__(
+        self, trainer: PointTrainer, made: MeterSubject, ledger: Ledger, where: Where, progress: Progress
+    ) -> None:
         self.subject, self.trained = made, 0
         self._trainer, self._where, self._ledger, self._progress = trainer, where, ledger, progress
         self._known = {PointTrial(**row.cell, seed=row.seed): Point(**row.result) for row in ledger.rows()}

@@ -20,7 +20,7 @@ DOUBLINGS = 3
 """Doublings of the steps that the interval reaches beyond those that were tried: eight times the steps."""
 
 
-class Interval(NamedTuple):
+class ReadingInterval(NamedTuple):
     """Bits per parameter from and to; not numbers where one seed tells nothing of others."""
 
     low: float
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeterReading:
     """What the meter says of a subject."""
 
     name: str
@@ -129,14 +129,14 @@ class Reading:
         return self.bits_per_parameter + gain * sum(share**doubling for doubling in range(1, DOUBLINGS + 1))
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> ReadingInterval:
         """Where the reading lies, seeds and training length considered: from the lower end of the seeds' interval to
         its upper end after eight times the steps, each further doubling taken to add no more than the last did."""
         held, gain = self.bits_per_parameter, self.gain_of_twice
         if held is None:
-            return Interval(math.nan, math.nan)
+            return ReadingInterval(math.nan, math.nan)
         more = DOUBLINGS * max(0.0, gain) if math.isfinite(gain) else 0.0
-        return Interval(held - self.half_width, held + self.half_width + more)
+        return ReadingInterval(held - self.half_width, held + self.half_width + more)
 
     @property
     def settled(self) -> bool:
@@ -159,7 +159,8 @@ class Reading:
         no more to the one before than seeds differ."""
         if self.bracketed or self.protocol == "facts" or len(self.sizes) < 2:
             return self.bracketed
-        return self.best == self.sizes[-1] and self.mean(self.best) - self.mean(self.sizes[-2]) <= self.half_width
+        *_, before, largest = self.sizes
+        return self.best == largest and self.mean(largest) - self.mean(before) <= self.half_width
 
     @property
     def rounded(self) -> dict[str, float]:

@@ -16,7 +16,7 @@ from statistics import fmean
 
 from rote.arguments import typed
 from rote.experiments.metering.meter import meter
-from rote.experiments.metering.reading import Reading
+from rote.experiments.metering.reading import MeterReading
 from rote.lm.meter.subjects import Sizes
 from rote.progress import SILENT, Progress
 
@@ -24,7 +24,7 @@ STEPS, VOCAB = 600, 32
 
 
 @dataclass(frozen=True)
-class Variant:
+class StudyVariant:
     """An architecture of the study, and the question it belongs to."""
 
     question: str
@@ -43,25 +43,25 @@ class Variant:
 
 
 VARIANTS = (
-    Variant("architecture", "Llama", "llama", Sizes(dim=8, mlp=4)),
-    Variant("architecture", "GPT-2", "gpt2", Sizes(dim=8, mlp=4.25)),
-    Variant("architecture", "Mamba", "mamba", Sizes(dim=9)),
-    Variant("architecture", "attention only, heads of 4", "attention-only", Sizes(dim=8, heads=7, head_dim=4)),
-    Variant(
+    StudyVariant("architecture", "Llama", "llama", Sizes(dim=8, mlp=4)),
+    StudyVariant("architecture", "GPT-2", "gpt2", Sizes(dim=8, mlp=4.25)),
+    StudyVariant("architecture", "Mamba", "mamba", Sizes(dim=9)),
+    StudyVariant("architecture", "attention only, heads of 4", "attention-only", Sizes(dim=8, heads=7, head_dim=4)),
+    StudyVariant(
         "architecture", "attention only, two blocks", "attention-only", Sizes(dim=8, layers=2, heads=7, head_dim=2)
     ),
-    Variant("architecture", "MLP only", "mlp-only", Sizes(dim=8, mlp=7)),
-    Variant("depth against width", "one block, d = 8", "llama", Sizes(dim=8, mlp=4)),
-    Variant("depth against width", "two blocks, d = 6", "llama", Sizes(dim=6, layers=2, heads=1, mlp=22 / 6)),
-    Variant("depth against width", "four blocks, d = 4", "llama", Sizes(dim=4, layers=4, heads=1, mlp=4.5)),
-    Variant("head size", "one head of 8", "llama", Sizes(dim=8, heads=1, mlp=4)),
-    Variant("head size", "two heads of 4", "llama", Sizes(dim=8, mlp=4)),
-    Variant("head size", "four heads of 2", "llama", Sizes(dim=8, heads=4, mlp=4)),
-    Variant("norm", "RMS norm", "plain", Sizes(dim=8, mlp=5)),
-    Variant("norm", "layer norm", "plain", Sizes(dim=8, mlp=5, norm="layer")),
-    Variant("norm", "no norm", "plain", Sizes(dim=8, mlp=5, norm="none")),
-    Variant("tied embeddings", "tied, d = 8", "llama", Sizes(dim=8, mlp=4)),
-    Variant("tied embeddings", "untied, d = 6", "llama", Sizes(dim=6, heads=1, mlp=7, tied=False)),
+    StudyVariant("architecture", "MLP only", "mlp-only", Sizes(dim=8, mlp=7)),
+    StudyVariant("depth against width", "one block, d = 8", "llama", Sizes(dim=8, mlp=4)),
+    StudyVariant("depth against width", "two blocks, d = 6", "llama", Sizes(dim=6, layers=2, heads=1, mlp=22 / 6)),
+    StudyVariant("depth against width", "four blocks, d = 4", "llama", Sizes(dim=4, layers=4, heads=1, mlp=4.5)),
+    StudyVariant("head size", "one head of 8", "llama", Sizes(dim=8, heads=1, mlp=4)),
+    StudyVariant("head size", "two heads of 4", "llama", Sizes(dim=8, mlp=4)),
+    StudyVariant("head size", "four heads of 2", "llama", Sizes(dim=8, heads=4, mlp=4)),
+    StudyVariant("norm", "RMS norm", "plain", Sizes(dim=8, mlp=5)),
+    StudyVariant("norm", "layer norm", "plain", Sizes(dim=8, mlp=5, norm="layer")),
+    StudyVariant("norm", "no norm", "plain", Sizes(dim=8, mlp=5, norm="none")),
+    StudyVariant("tied embeddings", "tied, d = 8", "llama", Sizes(dim=8, mlp=4)),
+    StudyVariant("tied embeddings", "untied, d = 6", "llama", Sizes(dim=6, heads=1, mlp=7, tied=False)),
 )
 """About 1,300 parameters each, over a vocabulary of 32."""
 
@@ -70,15 +70,15 @@ VARIANTS = (
 class Study:
     """The readings, one per variant."""
 
-    variants: tuple[Variant, ...]
-    readings: tuple[Reading, ...]
+    variants: tuple[StudyVariant, ...]
+    readings: tuple[MeterReading, ...]
 
     @property
-    def rows(self) -> list[tuple[Variant, Reading]]:
+    def rows(self) -> list[tuple[StudyVariant, MeterReading]]:
         return list(zip(self.variants, self.readings, strict=True))
 
     @property
-    def distinct(self) -> list[tuple[Variant, Reading]]:
+    def distinct(self) -> list[tuple[StudyVariant, MeterReading]]:
         """Each model once, most bits per parameter first."""
         once = {variant.folder: (variant, reading) for variant, reading in reversed(self.rows)}
         return sorted(once.values(), key=lambda row: -(row[1].bits_per_parameter or 0))
@@ -88,7 +88,7 @@ class Study:
         """Processor time of one model's full training, of the variant for which it is shortest."""
         return min(seconds_each(reading) for reading in self.readings)
 
-    def at_equal_time(self, reading: Reading) -> float:
+    def at_equal_time(self, reading: MeterReading) -> float:
         """Bits per parameter after the processor time that all variants had, between measured lengths of training.
 
         Bits rise about evenly with the logarithm of the steps. Not a number where even an eighth took longer.
@@ -101,7 +101,7 @@ class Study:
         return math.nan
 
 
-def seconds_each(reading: Reading) -> float:
+def seconds_each(reading: MeterReading) -> float:
     """Processor time of one full training at the best size."""
     return fmean(point.seconds for point in (reading.points if reading.best is None else reading.at(reading.best)))
 
@@ -110,7 +110,7 @@ def seconds_each(reading: Reading) -> float:
 def meter_study(
     folder: str | Path,
     *,
-    variants: Sequence[Variant] = VARIANTS,
+    variants: Sequence[StudyVariant] = VARIANTS,
     steps: int = STEPS,
     seeds: int = 2,
     vocab: int = VOCAB,
@@ -118,7 +118,7 @@ def meter_study(
     progress: Progress = SILENT,
 ) -> Study:
     """Measure every variant; each has a run below `folder`, and what was measured before is not measured again."""
-    readings: dict[str, Reading] = {}
+    readings: dict[str, MeterReading] = {}
     with progress.stage("architectures", len({variant.folder for variant in variants})) as stage:
         for variant in variants:
             if variant.folder in readings:

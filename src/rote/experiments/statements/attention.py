@@ -24,7 +24,7 @@ from rote.constructions.dana2025.theorem1_distribution import covering
 from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
 from rote.constructions.parts.random_attention.features import Differences
 from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.setting import Setting as Drawn
+from rote.constructions.parts.random_attention.setting import AttentionSetting as Drawn
 from rote.experiments.statements.distributions import distributions
 from rote.experiments.statements.encoders import STEPS, Numbers
 from rote.measure.recall import recall

@@ -13,7 +13,7 @@ from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey, TrialRow
 from rote.experiments.tables.derived import slopes
 from rote.experiments.tables.plan import FigurePlan
-from rote.experiments.tables.series import Series, SeriesPoint
+from rote.experiments.tables.series import FigureSeries, SeriesPoint
 from rote.experiments.verdict import Verdict, claim_summary
 from rote.measure.laws import LawFit, fit_law
 from rote.models.attention_only import AttentionOnly
@@ -29,7 +29,7 @@ class FigureFindings:
     """All that was measured for one figure."""
 
     figure: Figure
-    series: tuple[Series, ...]
+    series: tuple[FigureSeries, ...]
     quick: bool
     protocol: str
     positions: str
@@ -37,7 +37,7 @@ class FigureFindings:
     repeats: int
     missing: int
     """Planned trials that have not been run."""
-    source: tuple[Series, ...] = ()
+    source: tuple[FigureSeries, ...] = ()
     """The experiment's own points where the figure's are derived from them."""
     _fitted: dict[tuple[Weighting, str, str], LawFit | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -91,7 +91,7 @@ class FigureFindings:
             self._fitted[key] = None if series is None else _fit(series, self.figure, law, weighting)
         return self._fitted[key]
 
-    def named(self, name: str) -> Series | None:
+    def named(self, name: str) -> FigureSeries | None:
         return next((series for series in self.series if series.name == name), None)
 
     def summary(self) -> dict[str, Any]:
@@ -146,7 +146,9 @@ def findings_of(plan: FigurePlan, rows: Mapping[TrialKey, TrialRow]) -> FigureFi
         ended = [rows[key] for key in keys if key in rows]
         missing += len(keys) - len(ended)
         by_series.setdefault(cell.series, []).append(_point(cell, ended))
-    measured = [Series(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()]
+    measured = [
+        FigureSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
+    ]
     figure = plan.figure
     shown = measured if figure.derived is None else slopes(measured)
     source = () if figure.derived is None else tuple(measured)
@@ -182,7 +184,7 @@ def _promised(cell: Cell) -> dict[str, float]:
     return accuracies
 
 
-def _fit(series: Series, figure: Figure, law: str, weighting: Weighting) -> LawFit | None:
+def _fit(series: FigureSeries, figure: Figure, law: str, weighting: Weighting) -> LawFit | None:
     points = series.law_points(weighting)
     if points is None:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from rote.experiments.files import write_curves
 from rote.experiments.ledgers.ledger import Ledger
-from rote.experiments.part import Part
+from rote.experiments.part import RunPart
 from rote.experiments.reproduction import Reproduction
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import RunRows, run
@@ -66,7 +66,7 @@ def reproduce_part(
     progress: Progress = SILENT,
 ) -> RunRows:
     """Train one part of a figure's trials (`1/2`); `rote.experiments.runs.merge` puts the parts together."""
-    return run(_trials(plan, engine), folder, workers=workers, on=on, part=Part.read(part), progress=progress)
+    return run(_trials(plan, engine), folder, workers=workers, on=on, part=RunPart.read(part), progress=progress)
 
 
 def _trials(plan: FigurePlan, engine: EngineName) -> RunPlan[AssociationTask]:

@@ -41,7 +41,7 @@ class SeriesPoint:
 
 
 @dataclass(frozen=True)
-class Series:
+class FigureSeries:
     """The points of one series, by x."""
 
     name: str

@@ -10,7 +10,7 @@ from functools import singledispatch
 import numpy as np
 
 from rote.experiments.tables.findings import FigureFindings
-from rote.experiments.tables.series import Series, SeriesPoint
+from rote.experiments.tables.series import FigureSeries, SeriesPoint
 from rote.experiments.verdict import Outcome, Verdict
 from rote.measure.laws import BOUNDS, LawFit
 from rote.models.attention_only import AttentionOnly
@@ -248,7 +248,9 @@ def _gaps(measured: FigureFindings, weighting: Weighting, full: float) -> list[t
     return gaps
 
 
-def _slope_draws(series: Series, weighting: Weighting, low: float, high: float, draws: int = 400) -> np.ndarray | None:
+def _slope_draws(
+    series: FigureSeries, weighting: Weighting, low: float, high: float, draws: int = 400
+) -> np.ndarray | None:
     """Bootstrap slopes of the means against x over [low, high]; the first is that of the means themselves."""
     points = [point for point in series.points if low <= point.x <= high and point.values[weighting]]
     if len(points) < 2:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest
 
 TRANSFORMERS = (
@@ -58,7 +58,7 @@ class CheckpointRuntime(Runtime):
     """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
     remote_code: bool = False
 
-    def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
+    def __init__(self, folder: Path, subject: ExportSubject, manifest: Manifest, versions: dict[str, str]) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         how = {"local_files_only": True, "trust_remote_code": self.remote_code}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rote.export.certificate import Condition
 from rote.export.parts.normal_form import NormalForm
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 
 ROUNDING = 2.0**-24
 """What float32 does not see beside 1."""
@@ -24,7 +24,7 @@ def constant_for(largest_square: float) -> float:
     return min(LARGEST_CONSTANT, max(SMALLEST_CONSTANT, 2.0 ** math.ceil(math.log2(max(needed, 1.0)))))
 
 
-def norm_conditions(form: NormalForm, subject: Subject, constants: Tensor) -> tuple[Condition, ...]:
+def norm_conditions(form: NormalForm, subject: ExportSubject, constants: Tensor) -> tuple[Condition, ...]:
     """The conditions on the constants that stand in a checkpoint's stream, measured over every fact in float64."""
     largest = form.largest_square(torch.from_numpy(subject.contexts))
     total = float(constants.double().square().sum())

@@ -28,7 +28,7 @@ EXPRESSIBLE = (AttentionOnly, MlpTransformer)
 
 
 @dataclass(frozen=True)
-class Mlp:
+class NormalMlp:
     """W_2 sigma(W_1 x + b)."""
 
     inward: Float[Tensor, "width D"]
@@ -37,14 +37,14 @@ class Mlp:
 
 
 @dataclass(frozen=True)
-class Layer:
+class NormalLayer:
     """Heads, scores' scale folded into the queries, and an MLP where the model has one."""
 
     query: Float[Tensor, "heads rank D"]
     key: Float[Tensor, "heads rank D"]
     value: Float[Tensor, "heads k D"]
     output: Float[Tensor, "heads D k"]
-    mlp: Mlp | None = None
+    mlp: NormalMlp | None = None
 
 
 class Run(NamedTuple):
@@ -65,7 +65,7 @@ class NormalForm:
 
     tokens: Float[Tensor, "vocab D"]
     positions: Float[Tensor, "context D"]
-    layers: tuple[Layer, ...]
+    layers: tuple[NormalLayer, ...]
     unembed: Float[Tensor, "vocab D"]
     written: int
     """d: layers write the first dimensions alone."""
@@ -144,13 +144,13 @@ def normal_form(model: Model) -> NormalForm:
         mlp = None
         if isinstance(spec, MlpTransformer) and spec.width:
             inward = weights[part + "mlp_in"]
-            mlp = Mlp(
+            mlp = NormalMlp(
                 torch.cat([inward, inward @ added.T], 1) if carried else inward,
                 weights[part + "mlp_bias"],
                 _below(weights[part + "mlp_out"], places.shape[1]),
             )
         layers.append(
-            Layer(
+            NormalLayer(
                 weights[part + "query"] @ reading * scale,
                 weights[part + "key"] @ reading,
                 weights[part + "value"] @ reading,
@@ -198,9 +198,9 @@ def spread(form: NormalForm, per_layer: int) -> NormalForm:
         )
         for query, key, value, output in groups:
             query, key, value = (reading(matrix, number) for matrix in (query, key, value))
-            layers.append(Layer(query, key, value, writing(output, number)))
+            layers.append(NormalLayer(query, key, value, writing(output, number)))
         if layer.mlp is not None:
-            mlp = Mlp(reading(layer.mlp.inward, number + 1), layer.mlp.bias, writing(layer.mlp.outward, number))
+            mlp = NormalMlp(reading(layer.mlp.inward, number + 1), layer.mlp.bias, writing(layer.mlp.outward, number))
             layers[-1] = replace(layers[-1], mlp=mlp)
     return replace(
         form,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 
 VOCABULARY = "vocab.json"
 
 
-def write_vocabulary(folder: Path, subject: Subject) -> None:
+def write_vocabulary(folder: Path, subject: ExportSubject) -> None:
     text = json.dumps(list(subject.spelling.tokens), ensure_ascii=False, indent=0)
     (folder / VOCABULARY).write_text(text + "\n", encoding="utf-8")
 

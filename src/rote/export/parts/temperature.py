@@ -10,14 +10,14 @@ import math
 
 import torch
 
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 
 CERTAINTY = 14.0
 """Logarithm of the odds that a sampled answer is right where the margin is smallest: about a million to one."""
 LARGEST = 2.0**20
 
 
-def gain_for(subject: Subject) -> float:
+def gain_for(subject: ExportSubject) -> float:
     """The smallest power of two that makes every recalled fact's answer certain."""
     positive = subject.margins[subject.margins > 0]
     if not len(positive):
@@ -26,7 +26,7 @@ def gain_for(subject: Subject) -> float:
     return min(LARGEST, 2.0 ** max(0, math.ceil(math.log2(wanted))))
 
 
-def bias_below(subject: Subject, gain: float) -> float:
+def bias_below(subject: ExportSubject, gain: float) -> float:
     """A logit that no answer's comes near: for tokens that are read and never written."""
     logits = subject.model.logits(torch.from_numpy(subject.contexts[:4096]))
     return -(2.0 ** math.ceil(math.log2(8 * gain * max(1.0, float(logits.abs().max())))))

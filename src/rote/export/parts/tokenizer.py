@@ -17,7 +17,7 @@ import numpy as np
 
 from rote.export.parts.places import Pairs
 from rote.export.spelling import Spelling
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 MARKS = 0xE000
@@ -33,7 +33,7 @@ def private(text: str) -> bool:
     return any("\ue000" <= letter <= "\uf8ff" for letter in text)
 
 
-def refuse_text(subject: Subject) -> list[str]:
+def refuse_text(subject: ExportSubject) -> list[str]:
     """Why no tokenizer can read these keys."""
     spelling, reasons = subject.spelling, []
     if wrong := [token for token in spelling.tokens if private(token) or token in SPECIAL]:
@@ -43,7 +43,7 @@ def refuse_text(subject: Subject) -> list[str]:
     return reasons
 
 
-def write_tokenizer(folder: Path, subject: Subject, pairs: Pairs | None) -> int:
+def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -> int:
     """Write `tokenizer.json` and its configuration; the number of ids, special ones included."""
     tokenizer, size = make_tokenizer(subject.spelling, subject.contexts, pairs)
     tokenizer.save(str(folder / "tokenizer.json"))

@@ -29,7 +29,7 @@ from rote.export.parts.temperature import bias_below, gain_for
 from rote.export.parts.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 
 EXTRA_DIMENSIONS = 3
@@ -45,10 +45,10 @@ class Gpt2(Target):
     extra: ClassVar[str | None] = "hf"
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         size = write_tokenizer(folder, subject, None)
         gain = gain_for(subject)
         form, shape = arranged(subject, size)
@@ -57,10 +57,10 @@ class Gpt2(Target):
         write_checkpoint(folder, gpt2_config(form, shape, size), state, size - 1)
         return Manifest(self.id, gain)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return CheckpointRuntime(folder, subject, manifest, self.versions)
 
-    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+    def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         embeddings = safetensors.torch.load_file(folder / "model.safetensors")["transformer.wte.weight"]
         shared = (embeddings == embeddings[0]).all(0) & (embeddings[0] != 0)
         form, _ = arranged(subject, len(embeddings))
@@ -72,7 +72,7 @@ class Gpt2(Target):
 
 
 @dataclass(frozen=True)
-class Shape:
+class Gpt2Shape:
     """Sizes of a checkpoint."""
 
     heads: int
@@ -89,7 +89,7 @@ class Shape:
         return n * (2 * vocab + context + 2) + layers * per_layer
 
 
-def arranged(subject: Subject, vocab: int) -> tuple[NormalForm, Shape]:
+def arranged(subject: ExportSubject, vocab: int) -> tuple[NormalForm, Gpt2Shape]:
     """The model with as many heads a layer as give fewest parameters, and the sizes."""
     form = within_half(normal_form(subject.model), torch.from_numpy(subject.contexts))
     choices = []
@@ -98,14 +98,14 @@ def arranged(subject: Subject, vocab: int) -> tuple[NormalForm, Shape]:
         dim = form.dim + (form.written * len(form.layers) if split else 0)
         layers = sum(-(-len(layer.query) // per_layer) for layer in form.layers)
         head_dim = max(form.head_dim, -(-(dim + EXTRA_DIMENSIONS) // per_layer))
-        shape = Shape(per_layer, head_dim, max(1, form.width))
+        shape = Gpt2Shape(per_layer, head_dim, max(1, form.width))
         choices.append((shape.parameters(layers, vocab, len(form.positions)), per_layer, shape))
     _, per_layer, shape = min(choices, key=lambda choice: choice[:2])
     return spread(form, per_layer), shape
 
 
 def gpt2_state(
-    form: NormalForm, shape: Shape, size: int, gain: float, constant: float, below: float
+    form: NormalForm, shape: Gpt2Shape, size: int, gain: float, constant: float, below: float
 ) -> dict[str, Tensor]:
     """Tensors under the names of transformers' GPT-2 class, in float32."""
     vocab, dim, n = len(form.tokens), form.dim, shape.hidden
@@ -165,7 +165,7 @@ def gpt2_state(
     return {name: tensor.float().clone() for name, tensor in state.items()}
 
 
-def gpt2_config(form: NormalForm, shape: Shape, size: int) -> dict[str, Any]:
+def gpt2_config(form: NormalForm, shape: Gpt2Shape, size: int) -> dict[str, Any]:
     return {
         "architectures": ["GPT2LMHeadModel"],
         "model_type": "gpt2",

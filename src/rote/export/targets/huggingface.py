@@ -15,7 +15,7 @@ from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_
 from rote.export.parts.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.models.spec import Spec
 
@@ -31,20 +31,20 @@ class HuggingFace(Target):
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         architecture = subject.model.spec.architecture
         if architecture not in ARCHITECTURES:
             return [f"there is no code for a {architecture} to run without rote; export it to torch"]
         return refuse_text(subject)
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         size = write_tokenizer(folder, subject, None)
         model = subject.model
         write_checkpoint(folder, rote_config(model.spec, model.dtype_name, size), dict(model.weights), size - 1)
         shutil.copyfile(Path(shipped.__file__).parent / CODE, folder / CODE)
         return Manifest(self.id)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return RemoteCodeRuntime(folder, subject, manifest, self.versions)
 
 

@@ -39,7 +39,7 @@ from rote.export.parts.temperature import bias_below, gain_for
 from rote.export.parts.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 
 TURN_DIVISOR = 1e30
@@ -54,25 +54,25 @@ class Llama(Target):
     extra: ClassVar[str | None] = "hf"
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         pairs = pairs_of(subject.contexts)
         size = write_tokenizer(folder, subject, pairs)
         gain = gain_for(subject)
         contexts = torch.from_numpy(subject.contexts)
         kind, form = smallest(within_half(normal_form(subject.model), contexts), size)
         constant = constant_for(form.largest_square(contexts))
-        shape = Shape.of(form, kind)
+        shape = LlamaShape.of(form, kind)
         state = llama_state(form, shape, subject, pairs, size, gain, constant)
         write_checkpoint(folder, llama_config(kind, form, shape, size), state, size - 1)
         return Manifest(self.id, gain, pairs)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return CheckpointRuntime(folder, subject, manifest, self.versions)
 
-    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+    def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         whole, contexts = normal_form(subject.model), torch.from_numpy(subject.contexts)
         _, form = smallest(whole, config["vocab_size"])
@@ -85,7 +85,7 @@ class Llama(Target):
 
 
 @dataclass(frozen=True)
-class Shape:
+class LlamaShape:
     """Sizes of a checkpoint."""
 
     heads: int
@@ -99,7 +99,7 @@ class Shape:
         return 4 * self.constants
 
     @classmethod
-    def of(cls, form: NormalForm, kind: str) -> Shape:
+    def of(cls, form: NormalForm, kind: str) -> LlamaShape:
         constants = -(-form.dim // 3)
         if kind == "llama":
             while 4 * constants % form.heads:
@@ -122,9 +122,9 @@ def smallest(form: NormalForm, vocab: int) -> tuple[str, NormalForm]:
         constants = -(-dim // 3)
         while 4 * constants % per_layer:
             constants += 1
-        shape = Shape(per_layer, form.head_dim + form.head_dim % 2, constants, max(1, form.width))
+        shape = LlamaShape(per_layer, form.head_dim + form.head_dim % 2, constants, max(1, form.width))
         choices.append((shape.parameters(layers, vocab), "llama", per_layer))
-    choices.append((Shape.of(form, "mistral").parameters(len(form.layers), vocab), "mistral", form.heads))
+    choices.append((LlamaShape.of(form, "mistral").parameters(len(form.layers), vocab), "mistral", form.heads))
     _, kind, per_layer = min(choices)
     return kind, spread(form, per_layer)
 
@@ -137,7 +137,13 @@ def _constants(folder: Path) -> Tensor:
 
 
 def llama_state(
-    form: NormalForm, shape: Shape, subject: Subject, pairs: Pairs | None, size: int, gain: float, constant: float
+    form: NormalForm,
+    shape: LlamaShape,
+    subject: ExportSubject,
+    pairs: Pairs | None,
+    size: int,
+    gain: float,
+    constant: float,
 ) -> dict[str, Tensor]:
     """Tensors under the names of transformers' Llama and Mistral classes, in float32."""
     vocab, dim, hidden = len(form.tokens), form.dim, shape.hidden
@@ -183,7 +189,7 @@ def llama_state(
     return {name: tensor.float().clone() for name, tensor in state.items()}
 
 
-def llama_config(kind: str, form: NormalForm, shape: Shape, size: int) -> dict[str, Any]:
+def llama_config(kind: str, form: NormalForm, shape: LlamaShape, size: int) -> dict[str, Any]:
     """Rotary settings stand under the names of transformers 5 and under those of earlier releases."""
     turn = {"rope_type": "linear", "factor": TURN_DIVISOR}
     return {

@@ -32,9 +32,9 @@ from rote.export.parts.temperature import gain_for
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
-from rote.export.targets.llama import TURN_DIVISOR, Shape, llama_state
+from rote.export.targets.llama import TURN_DIVISOR, LlamaShape, llama_state
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 FILE = "model.gguf"
@@ -70,7 +70,7 @@ class LlamaCpp(Target):
     extra: ClassVar[str | None] = "gguf"
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         reasons = refuse_other_architectures("llama.cpp", subject.model)
         if getattr(subject.model.spec, "width", 0):
             reasons.append("llama.cpp's Llama has SiLU neurons and no others; export MLP models to llama or gpt2")
@@ -82,21 +82,21 @@ class LlamaCpp(Target):
             reasons.append(f"the text {twice[0]!r} would stand for two tokens; rename one")
         return reasons
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         pairs, gain, contexts = pairs_of(subject.contexts), gain_for(subject), torch.from_numpy(subject.contexts)
         form = within_half(normal_form(subject.model), contexts)
         texts = token_texts(subject.spelling, subject.contexts, pairs)
-        shape = Shape.of(form, "mistral")
+        shape = LlamaShape.of(form, "mistral")
         constant = constant_for(form.largest_square(contexts))
         state = llama_state(form, shape, subject, pairs, len(texts), gain, constant)
         inputs = set(inputs_of(subject.contexts, pairs, len(form.tokens)).values())
         _write_gguf(folder / FILE, state, shape, len(form.layers), len(form.positions), texts, inputs)
         return Manifest(self.id, gain, pairs)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return LlamaCppRuntime(folder / FILE, subject, manifest)
 
-    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+    def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         from gguf import GGUFReader
 
         reader = GGUFReader(folder / FILE)
@@ -138,7 +138,13 @@ def prompt(spelling: Spelling, key: Sequence[int], tagged: bool) -> str:
 
 
 def _write_gguf(
-    path: Path, state: dict[str, Tensor], shape: Shape, layers: int, context: int, texts: list[str], inputs: set[int]
+    path: Path,
+    state: dict[str, Tensor],
+    shape: LlamaShape,
+    layers: int,
+    context: int,
+    texts: list[str],
+    inputs: set[int],
 ) -> None:
     import gguf
 
@@ -186,7 +192,7 @@ def _write_gguf(
 class LlamaCppRuntime(Runtime):
     """llama.cpp in this process, every fact a completion of one token."""
 
-    def __init__(self, path: Path, subject: Subject, manifest: Manifest) -> None:
+    def __init__(self, path: Path, subject: ExportSubject, manifest: Manifest) -> None:
         from gguf import GGUFReader
 
         # Compiled code without types.

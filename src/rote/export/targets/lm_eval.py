@@ -26,7 +26,7 @@ from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.export.targets.huggingface import CODE, HuggingFace
 from rote.export.targets.llama import Llama
@@ -64,20 +64,20 @@ class LmEval(Target):
     requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("lm-eval", "lm_eval", "0.4.9"), *TRANSFORMERS)
     extra: ClassVar[str | None] = "lm-eval"
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         return HuggingFace().refusals(subject)
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         write_task(folder, subject.task, subject.spelling)
         (folder / MODEL).mkdir()
         inner = HuggingFace() if Llama().refusals(subject) else Llama()
         manifest = inner.write(subject, folder / MODEL)
         return Manifest(self.id, manifest.gain, manifest.places)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return HarnessRuntime(folder, subject, manifest, self.versions)
 
-    def conditions(self, folder: Path, subject: Subject, manifest: Manifest) -> tuple[Condition, ...]:
+    def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         if (folder / MODEL / CODE).exists():
             return ()
         return Llama().conditions(folder / MODEL, subject, manifest)
@@ -106,7 +106,7 @@ def write_task(folder: Path, task: AssociationTask, spelling: Spelling) -> None:
 class HarnessRuntime(CheckpointRuntime):
     """The checkpoint, and what the harness says of each of its answers."""
 
-    def __init__(self, folder: Path, subject: Subject, manifest: Manifest, versions: dict[str, str]) -> None:
+    def __init__(self, folder: Path, subject: ExportSubject, manifest: Manifest, versions: dict[str, str]) -> None:
         self._folder = folder
         self.remote_code = (folder / MODEL / CODE).exists()
         super().__init__(folder / MODEL, subject, manifest, versions)

@@ -16,7 +16,7 @@ from torch import Tensor
 from rote.export.parts.tabled import TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 
 FILE = "model.onnx"
@@ -37,7 +37,7 @@ class OnnxGraph(Target):
     )
     extra: ClassVar[str | None] = "onnx"
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         model, reasons = subject.model, []
         if model.spec.architecture not in TRACED:
             reasons.append(
@@ -48,7 +48,7 @@ class OnnxGraph(Target):
             reasons.append('onnxruntime multiplies no bfloat16 on a CPU; convert first: model.to("float32")')
         return reasons
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         module = subject.model.to_torch().eval()
         example = torch.from_numpy(subject.contexts[:2])
         if len(example) == 1:
@@ -68,12 +68,12 @@ class OnnxGraph(Target):
         write_vocabulary(folder, subject)
         return Manifest(self.id)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return _OnnxRuntime(folder, subject, self.versions)
 
 
 class _OnnxRuntime(TabledRuntime):
-    def __init__(self, folder: Path, subject: Subject, versions: dict[str, str]) -> None:
+    def __init__(self, folder: Path, subject: ExportSubject, versions: dict[str, str]) -> None:
         import onnx
         import onnxruntime
 

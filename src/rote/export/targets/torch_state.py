@@ -15,7 +15,7 @@ from rote.errors import InputError
 from rote.export.parts.tabled import VOCABULARY, TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.folders.layout import read_json
 from rote.models import spec_from_config
@@ -34,19 +34,19 @@ class TorchState(Target):
     requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("torch", "torch", "2.6"),)
     extra: ClassVar[str | None] = None
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         state = {name: tensor.contiguous() for name, tensor in subject.model.to_torch().state_dict().items()}
         (folder / STATE).write_bytes(safetensors.torch.save(state, {"format": "pt"}))
         (folder / SPEC).write_text(json.dumps(subject.model.spec.to_config(), indent=2) + "\n", encoding="utf-8")
         write_vocabulary(folder, subject)
         return Manifest(self.id)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return _TorchRuntime(folder, subject, self.versions)
 
 
 class _TorchRuntime(TabledRuntime):
-    def __init__(self, folder: Path, subject: Subject, versions: dict[str, str]) -> None:
+    def __init__(self, folder: Path, subject: ExportSubject, versions: dict[str, str]) -> None:
         super().__init__(folder, subject.spelling)
         model = from_torch(folder)
         self._module = model.to_torch().eval()

@@ -23,7 +23,7 @@ from rote.export.parts.normal_form import NormalForm, normal_form, refuse_other_
 from rote.export.parts.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.subject import Subject
+from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 
 CONFIG, STATE, LOADER = "bridge.json", "bridge.safetensors", "load.py"
@@ -41,10 +41,10 @@ class TransformerLens(Target):
     )
     extra: ClassVar[str | None] = "lens"
 
-    def refusals(self, subject: Subject) -> list[str]:
+    def refusals(self, subject: ExportSubject) -> list[str]:
         return refuse_other_architectures("TransformerLens", subject.model) or refuse_text(subject)
 
-    def write(self, subject: Subject, folder: Path) -> Manifest:
+    def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         write_tokenizer(folder, subject, None)
         form = normal_form(subject.model)
         (folder / CONFIG).write_text(json.dumps(bridge_config(form), indent=2) + "\n", encoding="utf-8")
@@ -53,7 +53,7 @@ class TransformerLens(Target):
         shutil.copyfile(Path(shipped.__file__).parent / "load_bridge.py", folder / LOADER)
         return Manifest(self.id)
 
-    def open(self, folder: Path, subject: Subject, manifest: Manifest) -> Runtime:
+    def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return BridgeRuntime(folder, self.versions)
 
 

@@ -22,7 +22,7 @@ from torch.nn import functional
 from rote.lm.language_model import count_parameters
 from rote.lm.meter.rounding import after_rounding
 from rote.lm.meter.strings import StringShape, random_strings
-from rote.lm.meter.subjects import Subject, logits_of
+from rote.lm.meter.subjects import MeterSubject, logits_of
 from rote.lm.meter.training import LOGITS_AT_ONCE, code_length, train
 
 FRESH_SEED = 1_000_003
@@ -74,7 +74,7 @@ class Point:
 
 
 def measure_point(
-    subject: Subject,
+    subject: MeterSubject,
     shape: StringShape,
     strings: int,
     steps: int,

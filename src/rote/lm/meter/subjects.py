@@ -44,7 +44,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Subject:
+class MeterSubject:
     """Something to be measured: a name, a maker of fresh modules, and what results depend on."""
 
     name: str
@@ -52,7 +52,7 @@ class Subject:
     identity: dict[str, Any]
 
 
-def subject(model: str, sizes: Sizes, shape: StringShape) -> Subject:
+def subject(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
     """The subject that a user's words name: an architecture, a config.json, a rote spec, or module:function."""
     if model in (*HUGGING_FACE, *PLAIN):
         _refuse(model, sizes)
@@ -73,7 +73,7 @@ def logits_of(module: nn.Module, ids: Tensor) -> Tensor:
     return out if isinstance(out, Tensor) else out.logits
 
 
-def check_causal(made: Subject, shape: StringShape) -> None:
+def check_causal(made: MeterSubject, shape: StringShape) -> None:
     """Refuse a module of the wrong form, or one whose logits look at later tokens."""
     torch.manual_seed(0)
     module = made.make()
@@ -123,7 +123,7 @@ def _refuse(model: str, sizes: Sizes) -> None:
         raise problems(model, refused)
 
 
-def _plain(model: str, sizes: Sizes, shape: StringShape) -> Subject:
+def _plain(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
     heads = 0 if model == "mlp-only" else sizes.heads
     made = {
         "vocab": shape.vocab, "length": shape.length, "dim": sizes.dim, "layers": sizes.layers, "heads": heads,
@@ -131,10 +131,10 @@ def _plain(model: str, sizes: Sizes, shape: StringShape) -> Subject:
         "mlp": 0 if model == "attention-only" else round((4 if sizes.mlp is None else sizes.mlp) * sizes.dim),
         "norm": sizes.norm or "rms", "tied": sizes.tied,
     }  # fmt: skip
-    return Subject(model, lambda: PlainTransformer(**made), {"plain": made})
+    return MeterSubject(model, lambda: PlainTransformer(**made), {"plain": made})
 
 
-def _named(model: str, sizes: Sizes, shape: StringShape) -> Subject:
+def _named(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
     package = transformers()
     common = {"vocab_size": shape.vocab, "tie_word_embeddings": sizes.tied, "bos_token_id": None, "eos_token_id": None}
     if model == "gpt2":
@@ -159,13 +159,13 @@ def _named(model: str, sizes: Sizes, shape: StringShape) -> Subject:
     return _hugging_face(model, config)
 
 
-def _hugging_face(name: str, config: Any) -> Subject:
+def _hugging_face(name: str, config: Any) -> MeterSubject:
     package = transformers()
     content = {key: value for key, value in config.to_diff_dict().items() if key != "transformers_version"}
-    return Subject(name, lambda: package.AutoModelForCausalLM.from_config(config), {"config": content})
+    return MeterSubject(name, lambda: package.AutoModelForCausalLM.from_config(config), {"config": content})
 
 
-def _from_file(path: Path, shape: StringShape) -> Subject:
+def _from_file(path: Path, shape: StringShape) -> MeterSubject:
     """A configuration file: rote's, with an `architecture`, or Hugging Face's, with a `model_type`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -207,7 +207,7 @@ class SpecModule(nn.Module):
         return torch.cat([last.new_zeros(len(ids), ids.shape[1] - 1, last.shape[-1]), last[:, None]], 1)
 
 
-def _specification(path: Path, content: Any, shape: StringShape) -> Subject:
+def _specification(path: Path, content: Any, shape: StringShape) -> MeterSubject:
     from rote.models import spec_from_config
     from rote.training.initial import trainable
 
@@ -217,10 +217,10 @@ def _specification(path: Path, content: Any, shape: StringShape) -> Subject:
             f"{path}: {spec.architecture} answers once after {spec.context} tokens of a vocabulary of {spec.vocab}; "
             f"measure it with `protocol=facts`, `vocab={spec.vocab}` and `key={spec.context}`"
         )
-    return Subject(str(path), lambda: SpecModule(spec, int(torch.randint(2**31, ()))), {"spec": spec.to_config()})
+    return MeterSubject(str(path), lambda: SpecModule(spec, int(torch.randint(2**31, ()))), {"spec": spec.to_config()})
 
 
-def _factory(model: str) -> Subject:
+def _factory(model: str) -> MeterSubject:
     """A function by name; modules beside the caller are found as `python -m` would find them."""
     name, _, function = model.partition(":")
     if "" not in sys.path:
@@ -231,4 +231,4 @@ def _factory(model: str) -> Subject:
         raise InputError(f"{model}: cannot be imported ({error}); write module:function") from None
     if not callable(make):
         raise InputError(f"{model}: is not a function")
-    return Subject(model, cast(Callable[[], nn.Module], make), {"factory": model})
+    return MeterSubject(model, cast(Callable[[], nn.Module], make), {"factory": model})

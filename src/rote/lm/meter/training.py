@@ -53,7 +53,7 @@ def train(
 ) -> Outcome:
     """Train a module on all strings for `steps` full-batch steps with peak rate `rate`; `each` is told every step."""
     matrices, rest = _divide(module)
-    muon = Muon(matrices)
+    muon = ModuleMuon(matrices)
     adam = torch.optim.AdamW(rest, lr=rate, betas=BETAS, eps=1e-10, weight_decay=0.0, fused=True)
     parts = strings.split(max(1, LOGITS_AT_ONCE // (shape.length * shape.vocab)))
     counted = strings[:, shape.key :].numel()
@@ -105,7 +105,7 @@ def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     return matrices, [weight for weight in trained if id(weight) not in chosen]
 
 
-class Muon:
+class ModuleMuon:
     """Muon over the matrices of a module; those of one shape, or its transpose, are made orthogonal together.
 
     Most of a step on small matrices is the calls, not the products: a block of Llama has seven matrices of two shapes.

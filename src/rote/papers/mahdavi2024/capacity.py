@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rote.papers.paper import Claim
-from rote.papers.vector_figures import CapacityFigure, Quick, VectorSetting
+from rote.papers.vector_figures import CapacityFigure, QuickSearch, VectorSetting
 from rote.papers.vector_rules import IncreasesWithSize, MeetsPromise, NoMoreThanRank, NothingBeyond, PowerOfSize
 
 MEETS_PROMISE = Claim(
@@ -45,7 +45,7 @@ BY_HEADS = CapacityFigure(
         MEETS_PROMISE,
         TIGHT,
     ),
-    Quick((1, 2, 5, 10), fresh=False),
+    QuickSearch((1, 2, 5, 10), fresh=False),
 )
 
 BY_CONTEXT = CapacityFigure(
@@ -58,7 +58,7 @@ BY_CONTEXT = CapacityFigure(
         MEETS_PROMISE,
         TIGHT,
     ),
-    Quick((1, 5, 10, 32), fresh=False),
+    QuickSearch((1, 5, 10, 32), fresh=False),
 )
 
 BY_HEAD_DIM = CapacityFigure(
@@ -73,6 +73,6 @@ BY_HEAD_DIM = CapacityFigure(
         MEETS_PROMISE,
         TIGHT,
     ),
-    Quick((10, 32, 64), fresh=False),
+    QuickSearch((10, 32, 64), fresh=False),
     note="In one context k = n - 1 expresses every attention that a larger k does (see `narrowed`).",
 )

@@ -35,11 +35,11 @@ def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: Ve
     trained = {name: tensor.clone().requires_grad_() for name, tensor in weights.items() if name not in SOLVED}
     optimiser = Optimiser(trained, protocol)
     rates, matrix_rates = rates_of(protocol)
-    path, reading = Path(weights), Reading(objective)
+    path, attended = Path(weights), AttendedExamples(objective)
     for step in range(protocol.steps + 1):
         detached = {name: tensor.detach() for name, tensor in trained.items()}
-        whole = trained | solved_readout(objective, detached, protocol.ridge, reading)
-        loss = objective.gradient(whole, shares=reading.shares).mean_loss
+        whole = trained | solved_readout(objective, detached, protocol.ridge, attended)
+        loss = objective.gradient(whole, shares=attended.shares).mean_loss
         path.steps = step
         if not math.isfinite(loss):
             path.diverged_at = step
@@ -52,7 +52,7 @@ def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: Ve
     return path
 
 
-class Reading:
+class AttendedExamples:
     """What the heads read of every example under some attention; the memory is used again at every step."""
 
     def __init__(self, objective: FoldedObjective) -> None:
@@ -90,16 +90,16 @@ class Reading:
 
 @torch.no_grad()
 def solved_readout(
-    objective: FoldedObjective, weights: dict[str, Tensor], ridge: float, reading: Reading
+    objective: FoldedObjective, weights: dict[str, Tensor], ridge: float, attended: AttendedExamples
 ) -> dict[str, Tensor]:
     """W_V, W_O, the readout and its bias with the least squared error for this attention, in released parameters.
 
-    W_O and the readout place every head's value in the first coordinate and read it there. `reading` is left with what
+    W_O and the readout place every head's value in the first coordinate and read it there. `attended` is left with what
     the heads read, its features less their means.
     """
     spec, problem = objective.spec, objective.problem
-    reading.read(weights)
-    features = reading.features
+    attended.read(weights)
+    features = attended.features
     targets = problem.answers[:, 0]
     means, middle = features.mean(0), targets.mean()
     features -= means

@@ -5,7 +5,8 @@
     output = W_r F2(attention(F1(x)))_0 + b_r             a label or a number, read at the first token
 
 Inside, every token carries a constant 1 and every block a unit that is always 1, so that biases are columns of the
-matrices and a step is nothing but products; the rows and columns that keep the ones are never changed (`Stack.free`).
+matrices and a step is nothing but products; the rows and columns that keep the ones are never changed
+(`NetworkStack.free`).
 
 Notation: `width` is the dimension of a token inside the model (2 in the paper's experiments on text), `inner` that of
 a block between its two matrices (8), `blocks` the paper's #blocks, of F1 and of F2 each.
@@ -53,7 +54,7 @@ class BlockShape:
         return self.block_parameters + self.embedding_parameters + self.width**2 + readout
 
 
-class Stack(NamedTuple):
+class NetworkStack(NamedTuple):
     """The weights of several networks of one shape, or their gradients, or which of them are free to change.
 
     Blocks come first where there are several, networks next; `wide` is the width and the constant, `inside` the inner
@@ -67,7 +68,9 @@ class Stack(NamedTuple):
     readout: Float[Tensor, "networks outputs wide"]
 
 
-def initial_stack(shape: BlockShape, problem: SequenceProblem, seeds: Sequence[int]) -> tuple[Stack, Stack]:
+def initial_stack(
+    shape: BlockShape, problem: SequenceProblem, seeds: Sequence[int]
+) -> tuple[NetworkStack, NetworkStack]:
     """A network a seed, and 1 where a weight is free, 0 where it keeps the constants.
 
     Matrices and biases start uniform in +-1/sqrt(inputs), as torch's linear layers do; the embedding is standard
@@ -78,10 +81,10 @@ def initial_stack(shape: BlockShape, problem: SequenceProblem, seeds: Sequence[i
         torch.stack(networks, dim) for networks, dim in zip(zip(*drawn, strict=True), (0, 1, 1, 0, 0), strict=True)
     ]
     free = _free(shape)
-    return Stack(*parts), free
+    return NetworkStack(*parts), free
 
 
-def _drawn(shape: BlockShape, problem: SequenceProblem, generator: torch.Generator) -> Stack:
+def _drawn(shape: BlockShape, problem: SequenceProblem, generator: torch.Generator) -> NetworkStack:
     """One network, with its constants in place."""
     depth, width, inner = 2 * shape.blocks, shape.width, shape.inner
 
@@ -99,10 +102,10 @@ def _drawn(shape: BlockShape, problem: SequenceProblem, generator: torch.Generat
     attention = torch.zeros(width + 1, width + 1)
     attention[:width, :width] = uniform(width, width, width)
     readout = uniform(width, shape.outputs, width + 1)
-    return Stack(torch.cat([vectors, torch.ones(1, shape.tokens)]), inward, outward, attention, readout)
+    return NetworkStack(torch.cat([vectors, torch.ones(1, shape.tokens)]), inward, outward, attention, readout)
 
 
-def _free(shape: BlockShape) -> Stack:
+def _free(shape: BlockShape) -> NetworkStack:
     width, inner = shape.width, shape.inner
     embedding = torch.zeros(1, width + 1, 1)
     embedding[:, :width] = float(shape.trained_embedding)
@@ -112,7 +115,7 @@ def _free(shape: BlockShape) -> Stack:
     outward[:, :, width] = 0
     attention = torch.zeros(1, width + 1, width + 1)
     attention[:, :width, :width] = 1
-    return Stack(embedding, inward, outward, attention, torch.ones(1, 1, width + 1))
+    return NetworkStack(embedding, inward, outward, attention, torch.ones(1, 1, width + 1))
 
 
 class Pass(NamedTuple):
@@ -125,7 +128,7 @@ class Pass(NamedTuple):
     averages: Float[Tensor, "networks wide sequences"]
 
 
-def forward(stack: Stack, problem: SequenceProblem) -> Pass:
+def forward(stack: NetworkStack, problem: SequenceProblem) -> Pass:
     """Every network's outputs for every sequence.
 
     F1 acts on each token alone, so it is applied to the table of tokens and not to every place where one occurs.
@@ -143,7 +146,9 @@ def forward(stack: Stack, problem: SequenceProblem) -> Pass:
     return Pass(torch.bmm(stack.readout, hidden), [*entering, hidden], inside, averages)
 
 
-def backward(stack: Stack, problem: SequenceProblem, kept: Pass, slopes: Tensor, gradients: Stack) -> None:
+def backward(
+    stack: NetworkStack, problem: SequenceProblem, kept: Pass, slopes: Tensor, gradients: NetworkStack
+) -> None:
     """Write the gradients of all weights, given those of the outputs."""
     depth = len(stack.inward)
     torch.bmm(slopes, kept.entering[-1].mT, out=gradients.readout)

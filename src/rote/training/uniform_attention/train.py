@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rote.training.query_attention.train import one_thread
-from rote.training.uniform_attention.network import BlockShape, Stack, backward, forward, initial_stack
+from rote.training.uniform_attention.network import BlockShape, NetworkStack, backward, forward, initial_stack
 from rote.training.uniform_attention.problem import SequenceProblem
 
 MOMENTUM, SQUARES, TINY = 0.9, 0.999, 1e-8
@@ -25,7 +25,7 @@ CURVE_POINTS = 50
 
 
 @dataclass(frozen=True)
-class Setting:
+class LearningSetting:
     """What a search chooses for one network."""
 
     learning_rate: float
@@ -66,13 +66,17 @@ class BlockTrained:
 
 
 def train_stack(
-    problem: SequenceProblem, shape: BlockShape, settings: Sequence[Setting], seeds: Sequence[int], schedule: Schedule
+    problem: SequenceProblem,
+    shape: BlockShape,
+    settings: Sequence[LearningSetting],
+    seeds: Sequence[int],
+    schedule: Schedule,
 ) -> list[BlockTrained]:
     """A network for each setting and seed, in float32 on one thread: the same stack gives the same result anywhere."""
     with one_thread(), torch.no_grad():
         started = time.thread_time()
         stack, free = initial_stack(shape, problem, seeds)
-        gradients = Stack(*(torch.empty_like(part) for part in stack))
+        gradients = NetworkStack(*(torch.empty_like(part) for part in stack))
         optimiser = _AdamW(stack, free, settings, schedule)
         curves: list[tuple[int, list[float], list[float]]] = []
         least, highest = torch.full((len(settings),), math.inf), torch.zeros(len(settings))
@@ -131,7 +135,9 @@ def _met(schedule: Schedule, least: Tensor, highest: Tensor) -> bool:
 class _AdamW:
     """AdamW with a learning rate a network; `torch.optim` has one for all."""
 
-    def __init__(self, stack: Stack, free: Stack, settings: Sequence[Setting], schedule: Schedule) -> None:
+    def __init__(
+        self, stack: NetworkStack, free: NetworkStack, settings: Sequence[LearningSetting], schedule: Schedule
+    ) -> None:
         self._schedule = schedule
         kept = [number for number, where in enumerate(free) if where.any()]
         self._numbers = kept
@@ -147,7 +153,7 @@ class _AdamW:
         along = np.clip((step - self._warm_ups) / (self._schedule.steps - self._warm_ups), 0, 1)
         return self._peaks * np.where(step < self._warm_ups, rising, 0.5 * (1 + np.cos(np.pi * along)))
 
-    def step(self, gradients: Stack, step: int) -> None:
+    def step(self, gradients: NetworkStack, step: int) -> None:
         rates = torch.from_numpy(self.rates(step)).float().view(-1, 1, 1)
         stride = rates / (1 - MOMENTUM ** (step + 1))
         root = (1 - SQUARES ** (step + 1)) ** 0.5

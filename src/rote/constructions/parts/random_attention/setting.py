@@ -22,7 +22,7 @@ from rote.tasks import AssociationTask, DistributionTask
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class AttentionSetting:
     """Attention and its features: skip columns first, then `width` columns for each head."""
 
     task: AssociationTask | DistributionTask
@@ -42,7 +42,7 @@ class Setting:
         score_std: float,
         generator: torch.Generator,
         progress: Progress = SILENT,
-    ) -> Setting:
+    ) -> AttentionSetting:
         """Attention in the dtype that is saved; features in float64 from those rounded weights."""
         embeddings = draw_embeddings(spec, dtype, generator)
         heads = draw_heads(spec.heads, spec, score_std, dtype, generator)
