@@ -101,6 +101,7 @@ def test_which_columns_are_the_key_is_told_where_nobody_said(write):
     path = write("plant,family,light\nbasil,mint,sun\nfern,polypody,shade\n")
     assert "keys are the columns plant, family, answers light" in facts(path).origin.notes[0]
     assert not any("columns" in note for note in facts(path, key=["plant"], answer="light").origin.notes)
+    assert not facts(write("plant,family,answer\nbasil,mint,sun\n", "told.csv")).origin.notes
 
 
 def test_keys_of_one_letter_still_have_something_to_attend_to(write):

@@ -27,7 +27,7 @@ from rote.experiments.family_schema import (
     FamilyModel,
     ModelTruth,
     Refused,
-    StoredPart,
+    Part,
 )
 from rote.export.export import export_model
 from rote.export.requirement import refuse_missing
@@ -196,10 +196,10 @@ def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
                 answer=fact.answer,
                 nearest=tokens[int(part.nearest[index])],
                 margin=float(part.margins[index]),
-                skip=StoredPart(to_answer=to_answer, to_nearest=to_nearest),
+                skip=Part(to_answer=to_answer, to_nearest=to_nearest),
                 heads_to_answer=tuple(map(tuple, heads[:, :, 0].tolist())),
                 heads_to_nearest=tuple(map(tuple, heads[:, :, 1].tolist())),
-                mlps=tuple(StoredPart(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
+                mlps=tuple(Part(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
                 held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[index]),
             )
 

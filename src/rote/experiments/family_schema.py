@@ -13,7 +13,7 @@ FORMAT = 1
 MANIFEST, SCHEMA, TRUTH = "manifest.json", "schema.json", "truth.json"
 
 
-class StoredPart(BaseModel):
+class Part(BaseModel):
     """What one part of a model adds to two logits of a fact."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -35,12 +35,12 @@ class FactTruth(BaseModel):
     """The best other answer."""
     margin: float
     """The answer's logit less the nearest's, in float64; above 0 where the fact is recalled."""
-    skip: StoredPart
+    skip: Part
     heads_to_answer: tuple[tuple[float, ...], ...]
     """What every head adds to the answer's logit, a row per layer."""
     heads_to_nearest: tuple[tuple[float, ...], ...]
     """What every head adds to the nearest answer's logit, a row per layer."""
-    mlps: tuple[StoredPart, ...]
+    mlps: tuple[Part, ...]
     """What every layer's MLP adds; empty where there are none."""
     held_by: tuple[tuple[int, ...], ...]
     """Heads that hold the fact by construction, a row per layer: their output is not zero and they attend, on this key,

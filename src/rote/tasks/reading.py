@@ -24,6 +24,9 @@ from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 LONGEST_SPELLED = 80
 """Letters of a key up to which it is spelled when nobody says how to read it: attention looks at every one of them."""
 
+ANSWER = "answer"
+"""A column of this name says of itself what it is."""
+
 WEIGHT = "weight"
 """A column of this name holds weights unless it is asked for as something else."""
 
@@ -93,8 +96,9 @@ def task_from_table(table: Table, origin: Origin) -> AssociationTask | Distribut
 
 
 def _chosen_columns(reading: Reading, roles: Roles) -> list[str]:
-    """A note of what is key and what is answer, where a table has more than two columns and nobody said."""
-    if reading.key is not None or reading.answer is not None or len(roles.key) < 2:
+    """A note of what is key and what is answer, where a table has more than two columns and nobody said, not even the
+    column's name."""
+    if reading.key is not None or reading.answer is not None or len(roles.key) < 2 or roles.answer == ANSWER:
         return []
     return [f"keys are the columns {listed(roles.key)}, answers {roles.answer} (`key` and `answer` choose others)"]
 
