@@ -26,8 +26,8 @@ from rote.experiments.family_schema import (
     FamilyManifest,
     FamilyModel,
     ModelTruth,
-    Refused,
     Part,
+    Refused,
 )
 from rote.export.export import export_model
 from rote.export.requirement import refuse_missing
