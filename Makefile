@@ -12,7 +12,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
 
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15
 
 # The same tests, half as long again, with the share of statements that they reach.
 coverage: $(VENV)/dev.stamp
