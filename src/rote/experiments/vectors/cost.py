@@ -26,7 +26,7 @@ PER_CONTEXT_NUMBER = 1.0e-9
 PER_GRAM_PRODUCT = 1.5e-11
 PROJECTED = 1.2
 """Times what an example costs by descent: attention is computed once, and then mixed for the readout's equations."""
-TRIES = 4
+TRIES = 3
 """Of a search, about; the two thresholds of labels take twice as many."""
 
 
