@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 WORDNET := $(VENV)/share/wordnet
 WORDNET_SHA256 := 9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Byte code is kept: some hundred processes of the tests would each compile rote again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test coverage lint bench docs fuzz sanitize selfcheck wordnet clean
 

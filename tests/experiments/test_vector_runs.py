@@ -43,7 +43,7 @@ SMALL = CapacityFigure(
 @pytest.fixture
 def brief(monkeypatch):
     """Trainings of a few steps: what a run does with them is the matter here."""
-    monkeypatch.setattr("rote.training.query_attention.protocol.PROJECTIONS", 20)
+    monkeypatch.setattr("rote.training.query_attention.protocol.PROJECTIONS", 5)
 
 
 def values(done):

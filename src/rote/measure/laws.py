@@ -167,9 +167,8 @@ def fit_law(points: Points, law: str, *, saturation: float = math.inf, bootstrap
     if all(len(part) == 1 for part in points.repeats):
         bootstrap = min(bootstrap, 1)  # every sample is the same
     generator = np.random.default_rng(seed)
-    samples = np.array(
-        [_refit(form, points.x, points.resampled(generator), saturation, values) for _ in range(bootstrap)]
-    ).reshape(bootstrap, len(values))
+    drawn = np.array([points.resampled(generator) for _ in range(bootstrap)]).reshape(bootstrap, len(means))
+    samples = _refits(form, points.x, drawn, saturation, values)
     tail = 100 * (1 - CONFIDENCE) / 2
     ends = np.percentile(samples, [tail, 100 - tail], axis=0) if bootstrap else np.empty((2, 0))
     intervals = {name: (float(low), float(high)) for name, low, high in zip(values, *ends, strict=bool(bootstrap))}
@@ -248,20 +247,22 @@ def _solve(form: Law, x: np.ndarray, y: np.ndarray, saturation: float) -> Any:
         return minimizer.minimize(method="leastsq")
 
 
-def _refit(form: Law, x: np.ndarray, y: np.ndarray, saturation: float, start: dict[str, float]) -> list[float]:
-    """The same least squares from a good start and without intervals: a bootstrap asks for hundreds."""
+def _refits(form: Law, x: np.ndarray, drawn: np.ndarray, saturation: float, start: dict[str, float]) -> np.ndarray:
+    """The same least squares for every row of `drawn`, from a good start and without intervals: a bootstrap asks for
+    hundreds. Polynomials without a saturated point are one linear system."""
     from scipy.optimize import leastsq
 
-    if form.name in DEGREES and not (y >= saturation).any():
-        return np.polynomial.polynomial.polyfit(x, y, DEGREES[form.name]).tolist()
-
+    fitted = np.empty((len(drawn), len(start)))
+    linear = (drawn < saturation).all(axis=1) if form.name in DEGREES else np.zeros(len(drawn), dtype=bool)
+    if linear.any():
+        fitted[linear] = np.polynomial.polynomial.polyfit(x, drawn[linear].T, DEGREES[form.name]).T
+    low, high = np.array([BOUNDS.get(name, (-math.inf, math.inf)) for name in start]).T
     with warnings.catch_warnings():  # where a sample pins nothing down, the last step will do
         warnings.simplefilter("ignore")
-        solution, _ = leastsq(_misfit(form, x, y, saturation), list(start.values()))
-    return [
-        min(max(value, BOUNDS[name][0]), BOUNDS[name][1]) if name in BOUNDS else value
-        for name, value in zip(start, solution.tolist(), strict=True)
-    ]
+        for row in np.flatnonzero(~linear):
+            solution, _ = leastsq(_misfit(form, x, drawn[row], saturation), list(start.values()))
+            fitted[row] = solution.clip(low, high)
+    return fitted
 
 
 def _profile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
+FILES = ("sweep.csv", "sweep.parquet", "sweep.json", *(f"sweep.{kind}" for kind in FORMATS))
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class Sweep(SweepRun):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         frame, drawn = self.frame(), self.figure()
-        written = []
-        for path, write in ((folder / "sweep.csv", frame.write_csv), (folder / "sweep.parquet", frame.write_parquet)):
-            with replacing(path) as aside:
+        for name, write in (("sweep.csv", frame.write_csv), ("sweep.parquet", frame.write_parquet)):
+            with replacing(folder / name) as aside:
                 write(aside)
-            written.append(path)
-        written.append(write_json(folder / "sweep.json", self.summary()))
-        return [*written, *(save(drawn, folder / f"sweep.{kind}") for kind in FORMATS)]
+        write_json(folder / "sweep.json", self.summary())
+        for kind in FORMATS:
+            save(drawn, folder / f"sweep.{kind}")
+        return [folder / name for name in FILES]
 
 
 @typed
@@ -93,5 +94,9 @@ def sweep(
     ran = run_sweep(
         grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=progress, **changes
     )
-    result = Sweep(ran.grid, ran.rows, ran.trained, ran.folder, ran.failed)
-    return result if folder is None or part is not None else replace(result, files=tuple(result.save(folder)))
+    if folder is None or part is not None:
+        return Sweep(ran.grid, ran.rows, ran.trained, ran.folder, ran.failed)
+    files = tuple(Path(folder) / name for name in FILES)
+    result = Sweep(ran.grid, ran.rows, ran.trained, ran.folder, ran.failed, files)
+    result.save(folder)
+    return result
