@@ -146,7 +146,7 @@ def test_a_node_that_is_killed_costs_its_running_batches_alone(cluster, tmp_path
 
     killer = threading.Thread(target=kill_while_it_works, daemon=True)
     killer.start()
-    seeds = tuple(range(10, 70))
+    seeds = tuple(range(10, 46))
     ended = run(SlowPlan(Slow(str(calls)), seeds), tmp_path / "run", on=cluster.address)
     killer.join(timeout=10)
     assert not killer.is_alive(), "the node was killed"

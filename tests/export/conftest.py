@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from exported_models import Example, example
 
 import rote
+from rote.export import export_model
 from rote.tasks import AssociationTask
 from rote.tasks.origin import Origin, Reading
 
@@ -33,6 +37,19 @@ def padded() -> Example:
     task = rote.facts(table, keys="letters")
     assert isinstance(task, AssociationTask)
     return example(task)
+
+
+@pytest.fixture(scope="session")
+def words_in(words, tmp_path_factory):
+    """Writes a copy of the export of `words` to a target, which is made once: tracing a graph takes seconds."""
+    root = tmp_path_factory.mktemp("exported")
+
+    def copied(target: str, folder: Path) -> None:
+        if not (root / target).exists():
+            export_model(words.built, target, root / target, words.task)
+        shutil.copytree(root / target, folder)
+
+    return copied
 
 
 @pytest.fixture(params=["words", "letters", "padded"])

@@ -40,9 +40,9 @@ def test_every_fact_is_recalled_from_text_and_verified_again(target, any_example
 
 
 @pytest.mark.parametrize("target", [name for name in EVERY if name != "lm-eval"])
-def test_facts_that_changed_and_files_that_changed_are_told(target, words, tmp_path):
+def test_facts_that_changed_and_files_that_changed_are_told(target, words, words_in, tmp_path):
     need(target)
-    export_model(words.built, target, tmp_path / "there", words.task)
+    words_in(target, tmp_path / "there")
     answers = words.task.answers.copy()
     answers[3] = answers[4]
     other = AssociationTask(words.task.contexts, answers, words.task.vocabulary, words.task.origin)
@@ -172,9 +172,9 @@ def test_an_export_that_loses_facts_is_not_written(words, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("target", ["huggingface", "lm-eval", "transformerlens"])
-def test_code_that_was_put_into_a_folder_is_not_run(target, words, tmp_path):
+def test_code_that_was_put_into_a_folder_is_not_run(target, words, words_in, tmp_path):
     need(target)
-    export_model(words.built, target, tmp_path / "there", words.task)
+    words_in(target, tmp_path / "there")
     code = [*(tmp_path / "there").glob("*.py"), *(tmp_path / "there").glob("*.yaml")]
     assert code
     for path in code:

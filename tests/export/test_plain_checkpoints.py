@@ -20,42 +20,47 @@ sys.modules["rote"] = None
 import torch
 torch.set_num_threads(1)
 from transformers import AutoModelForCausalLM, AutoTokenizer
-folder, remote = sys.argv[1], sys.argv[2] == "remote"
-model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=remote)
-tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote)
-written = []
-for text in json.load(sys.stdin):
-    rows = model.generate(**tokenizer(text, return_tensors="pt"))
-    written.append(tokenizer.decode(rows[0, -1:]))
-print(json.dumps([type(model).__name__, written]))
+folders, texts = json.load(sys.stdin)
+answers = {}
+for folder in folders:
+    remote = folder.endswith("huggingface")
+    model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=remote)
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote)
+    written = []
+    for text in texts:
+        rows = model.generate(**tokenizer(text, return_tensors="pt"))
+        written.append(tokenizer.decode(rows[0, -1:]))
+    answers[folder] = [type(model).__name__, written]
+print(json.dumps(answers))
 """
+NAMES = {
+    "llama": {"MistralForCausalLM", "LlamaForCausalLM"},
+    "gpt2": {"GPT2LMHeadModel"},
+    "huggingface": {"RoteForCausalLM"},
+}
 
 
-@pytest.mark.parametrize(
-    ("target", "names"),
-    [
-        ("llama", {"MistralForCausalLM", "LlamaForCausalLM"}),
-        ("gpt2", {"GPT2LMHeadModel"}),
-        ("huggingface", {"RoteForCausalLM"}),
-    ],
-)
-def test_text_in_text_out_without_rote(target, names, letters, tmp_path):
-    need(target)
-    export_model(letters.built, target, tmp_path / "plain", letters.task)
-    texts = ["".join(letters.task[row].key) for row in range(0, letters.task.facts, 5)]
-    remote = "remote" if target == "huggingface" else "plain"
+def test_text_in_text_out_without_rote(letters, tmp_path):
+    """All in one process, which has to load the library first."""
+    for target in NAMES:
+        need(target)
+        export_model(letters.built, target, tmp_path / target, letters.task)
+    rows = range(0, letters.task.facts, 5)
+    folders = [str(tmp_path / target) for target in NAMES]
     done = subprocess.run(
-        [sys.executable, "-c", ASK, str(tmp_path / "plain"), remote],
-        input=json.dumps(texts),
+        [sys.executable, "-c", ASK],
+        input=json.dumps([folders, ["".join(letters.task[row].key) for row in rows]]),
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "cache")},
     )
     assert done.returncode == 0, done.stderr
-    name, written = json.loads(done.stdout.splitlines()[-1])
-    assert name in names
-    assert written == [letters.task[row].answer for row in range(0, letters.task.facts, 5)]
+    answers = json.loads(done.stdout.splitlines()[-1])
+    for folder, names in zip(folders, NAMES.values(), strict=True):
+        name, written = answers[folder]
+        assert name in names
+        assert written == [letters.task[row].answer for row in rows]
 
 
 def test_settings_stand_under_the_names_of_old_and_new_releases(words, tmp_path):

@@ -16,7 +16,6 @@ from exported_models import need
 import rote
 from random_models import random_model
 from rote.errors import InputError
-from rote.export import export_model
 from rote.models import DeepRelu, LinearMemory, MlpTransformer, QueryAttention
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -43,7 +42,7 @@ def test_a_module_has_the_models_names_and_values(spec):
         assert all(torch.equal(back.weights[name], tensor) for name, tensor in model.weights.items())
 
 
-def test_a_module_that_was_trained_further_can_be_measured_again(words, tmp_path):
+def test_a_module_that_was_trained_further_can_be_measured_again(words, words_in, tmp_path):
     module = words.built.model.to_torch()
     contexts, answers = (torch.from_numpy(part).long() for part in (words.task.contexts, words.task.answers))
     torch.nn.functional.cross_entropy(module(contexts), answers).backward()
@@ -53,7 +52,7 @@ def test_a_module_that_was_trained_further_can_be_measured_again(words, tmp_path
     assert rote.recall(rote.from_torch(module), words.task).recalled == 0
     assert rote.recall(words.built.model, words.task).recalled == words.task.facts
 
-    export_model(words.built, "torch", tmp_path / "there", words.task)
+    words_in("torch", tmp_path / "there")
     assert rote.recall(rote.from_torch(tmp_path / "there"), words.task).recalled == words.task.facts
     safetensors.torch.save_file(module.state_dict(), tmp_path / "there" / "state_dict.safetensors")
     assert rote.recall(rote.from_torch(str(tmp_path / "there")), words.task).recalled == 0
@@ -81,9 +80,9 @@ print(json.dumps([tokens[row] for row in every.argmax(1)]))
 """
 
 
-def test_onnxruntime_answers_without_torch(words, tmp_path):
+def test_onnxruntime_answers_without_torch(words, words_in, tmp_path):
     need("onnx")
-    export_model(words.built, "onnx", tmp_path / "there", words.task)
+    words_in("onnx", tmp_path / "there")
     facts = [words.task[row] for row in range(words.task.facts)]
     done = subprocess.run(
         [sys.executable, "-c", ASK, str(tmp_path / "there")],

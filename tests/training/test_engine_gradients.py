@@ -1,5 +1,7 @@
 """Both engines against float64 autograd of the models' own forward pass."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -88,7 +90,12 @@ def weights_of_rows(problem, rows):
 
 
 def agree(found, model, spec, problem, flat, weights, focus, tolerance):
-    (loss, right, gradient, objective), _ = reference(spec, problem, flat, weights, focus)
+    (expected, _) = reference(spec, problem, flat, weights, focus)
+    equal(found, model, expected, tolerance)
+
+
+def equal(found, model, expected, tolerance):
+    loss, right, gradient, objective = expected
     assert found.loss[model] == pytest.approx(loss, rel=tolerance)
     assert found.right[model] == pytest.approx(right, abs=1e-6)
     assert found.objective[model] == pytest.approx(objective, rel=tolerance)
@@ -111,27 +118,36 @@ def test_stacked_engine(spec, distribution):
         agree(found, model, spec, problem, start, weights_of_rows(problem, rows[model]), 0.0, 1e-9)
 
 
+@cache
+def steps_with_references(spec, distribution):
+    """A problem with steps on all of it and on batches, and what autograd says of each: computed once for all widths
+    and layouts."""
+    problem, flat, rng = case(spec, distribution)
+    weights = rng.dirichlet(np.ones(len(problem)))
+    batches = [rng.integers(len(problem), size=(1, batch)) for batch in (1, 21, 64)]
+    whole = {focus: reference(spec, problem, flat, weights, focus) for focus in (0.0, 0.7)}
+    # Focus 0 again: nothing may be left over from one step to the next.
+    steps = [(None, np.array([focus]), whole[focus][0]) for focus in (0.0, 0.7, 0.0)]
+    for rows in batches:
+        expected, _ = reference(spec, problem, flat, weights_of_rows(problem, rows[0]), 0.0)
+        steps.append((rows, None, expected))
+    return problem, flat, weights, steps, whole[0.0][1]
+
+
 @needs_native
 @pytest.mark.parametrize("distribution", [False, True], ids=["associations", "distributions"])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("spec", ONE_LAYER + DEEP, ids=repr)
 def test_native_engine(spec, width, distribution):
-    problem, flat, rng = case(spec, distribution)
-    weights = rng.dirichlet(np.ones(len(problem)))
-    _, logits = reference(spec, problem, flat, weights, 0.0)
+    problem, flat, weights, steps, logits = steps_with_references(spec, distribution)
     tolerance = 5e-6 if spec.layers == 1 else 5e-5  # rounding grows from layer to layer
+    best = logits.topk(2, 1).values
+    clear = (best[:, 0] - best[:, 1] > 1e-4).numpy()
     for layout in ("grid", "list") if spec.context == 2 else ("list",):
         engine = native_engine.NativeObjective(spec, problem, weights, width, layout)
-        for focus in (0.0, 0.7, 0.0):  # nothing may be left over from one step to the next
-            found = engine.gradient(flat[None], None, np.array([focus]))
-            agree(found, 0, spec, problem, flat, weights, focus, tolerance)
-        for batch in (1, 21, 64):
-            rows = rng.integers(len(problem), size=(1, batch))
-            found = engine.gradient(flat[None], rows)
-            agree(found, 0, spec, problem, flat, weights_of_rows(problem, rows[0]), 0.0, tolerance)
+        for rows, focus, expected in steps:
+            equal(engine.gradient(flat[None], rows, focus), 0, expected, tolerance)
         predicted = engine.predictions(flat[None])[0]
-        best = logits.topk(2, 1).values
-        clear = (best[:, 0] - best[:, 1] > 1e-4).numpy()
         assert np.array_equal(predicted[clear], logits.argmax(1).numpy()[clear])
 
 
