@@ -1,5 +1,6 @@
 """Shape and type checks on everything in `rote`, one thread, and the same examples on every run."""
 
+import os
 import sys
 
 import jaxtyping
@@ -11,6 +12,8 @@ if "rote" in sys.modules:
     raise RuntimeError("rote was imported before its shape checks were installed")
 jaxtyping.jaxtyped = jaxtyped_where_shapes_are
 jaxtyping.install_import_hook("rote", "shape_checks.check")
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of processes that tests start, beside another worker's
 
 import torch  # noqa: E402
 
