@@ -1,8 +1,8 @@
 """The checker that tests put around every function of `rote`: shapes by jaxtyping, types by beartype.
 
-jaxtyping binds the arguments of every call to compare their shapes with each other, which doubles what the tests cost;
-functions and dataclasses that name no shape are given to beartype alone, and a function's shapes are compared in its
-first calls of a process.
+A check takes milliseconds to make, so it is made when a function is first called; and jaxtyping binds the arguments of
+every call to compare their shapes with each other, which would double what the tests cost, so that functions and
+dataclasses that name no shape are given to beartype alone, and each is checked in its first calls of a process.
 """
 
 import ast
@@ -33,8 +33,8 @@ def check(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
 
 
-CALLS_WITH_SHAPES = 500
-"""Of a function in one process: what loops call a hundred thousand times has met every kind of shape by then."""
+CHECKED_CALLS = 500
+"""Of a function in one process: what loops call a hundred thousand times has met every kind of argument by then."""
 
 _SHAPE = re.compile(r"\b(Bool|Float|Int|Integer|Num|Real|Shaped|UInt|Complex|Key)\d*\[")
 _with_shapes = jaxtyping.jaxtyped
@@ -53,36 +53,39 @@ def is_defined_by_now(thing: Any) -> bool:
     return known.issuperset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def in_first_calls(checked: Any, thing: Any) -> Any:
-    """The checked function for so many calls, and then the function itself; a class is checked always."""
-    if isinstance(thing, type) or not callable(thing):
-        return checked
-    left = CALLS_WITH_SHAPES
+def in_first_calls(check: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its check for so many calls, and then the function itself."""
+    left, checked = CHECKED_CALLS, None
 
-    @functools.wraps(thing)
-    def function(*arguments: Any, **named: Any) -> Any:
-        nonlocal left
-        if left:
-            left -= 1
-            return checked(*arguments, **named)
-        return thing(*arguments, **named)
+    @functools.wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        nonlocal left, checked
+        if not left:
+            return function(*arguments, **named)
+        left -= 1
+        checked = checked or check(function)
+        return checked(*arguments, **named)
 
-    return function
+    return called
 
 
 def jaxtyped_where_shapes_are(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
     """In place of `jaxtyping.jaxtyped`, which the import hook puts on everything."""
+    with_shapes = _with_shapes(typechecker=typechecker)
+
+    def check_of(thing: Any) -> Callable[[Any], Any]:
+        return with_shapes if names_a_shape(thing) or not is_defined_by_now(thing) else typechecker
 
     def decorate(thing: Any) -> Any:
-        if "<locals>" in thing.__qualname__:
-            return thing  # made anew whenever the function around it is called, and a check takes milliseconds to make
-        inherits = isinstance(thing, type) and any(dataclasses.is_dataclass(base) for base in thing.__mro__[1:])
-        if names_a_shape(thing) or inherits or not is_defined_by_now(thing):
-            return in_first_calls(_with_shapes(typechecker=typechecker)(thing), thing)
         if not isinstance(thing, type):
-            return typechecker(thing)
+            if "<locals>" in thing.__qualname__:
+                return thing  # made anew, and its check too, whenever the function around it is called
+            return in_first_calls(lambda function: check_of(function)(function), thing)
+        inherits = any(dataclasses.is_dataclass(base) for base in thing.__mro__[1:])
+        if inherits or check_of(thing) is with_shapes:
+            return with_shapes(thing)
         if dataclasses.is_dataclass(thing) and "__init__" in vars(thing):
-            thing.__init__ = typechecker(thing.__init__)
+            thing.__init__ = in_first_calls(typechecker, thing.__init__)
         return thing
 
     return decorate

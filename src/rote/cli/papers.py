@@ -160,6 +160,12 @@ def _show_figure(figure: dict[str, Any]) -> None:
             **{name: text for claim in figure["claims"] for name, text in _claim_in_words(claim).items()},
         },
     )
+    for series in figure["measured"]:
+        print_table(
+            f"examples recalled, a seed each: {series['series']}",
+            list(series["points"][0]),
+            [list(point.values()) for point in series["points"]],
+        )
 
 
 def _claim_in_words(claim: dict[str, Any]) -> dict[str, str]:

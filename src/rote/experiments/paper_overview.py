@@ -16,10 +16,12 @@ from rote.experiments.statements.plan import StatementPlan
 from rote.experiments.tables.cost import processor_seconds
 from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.vectors.cost import vector_cost
+from rote.experiments.vectors.shipped import shipped_findings
 from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES, AnyFigure
 from rote.papers.paper import Claim
 from rote.papers.statements import Statement
+from rote.papers.vector_figures import CapacityFigure
 from rote.papers.verdicts import verdicts_on
 from rote.theory import PAPERS, RESULTS
 
@@ -76,8 +78,25 @@ def figure_overview(figure: AnyFigure) -> dict[str, Any]:
         "published_values": published,
         "note": note,
         "estimated_costs": costs,
+        "measured": _measured(figure),
         "claims": [_judged(figure, claim) for claim in figure.claims],
     }
+
+
+def _measured(figure: AnyFigure) -> list[dict[str, Any]]:
+    """The capacities that ship with rote: for each point every seed's, as the interval that it lies in."""
+    if not isinstance(figure, CapacityFigure):
+        return []
+    return [
+        {
+            "series": series.name,
+            "points": [
+                {figure.size: point.x, "promised": point.setting.promised, "recalled": point.in_words}
+                for point in series.points
+            ],
+        }
+        for series in shipped_findings(figure).series
+    ]
 
 
 def _judged(figure: AnyFigure, claim: Claim) -> dict[str, Any]:

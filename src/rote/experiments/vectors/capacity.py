@@ -31,8 +31,8 @@ class VectorCapacity:
     """Most examples that met the threshold; 0 if one did not."""
     too_many: int | None
     """Fewest that did not, among the sizes tried."""
-    tries: int
-    seconds: float
+    tries: int = 0
+    seconds: float = 0.0
     """Processor time of its tries; those shared with another threshold count in both."""
 
 

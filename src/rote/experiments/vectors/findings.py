@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +11,21 @@ import numpy as np
 
 from rote.errors import InputError
 from rote.experiments.planned_findings import PlannedFindings
-from rote.experiments.vectors.capacity import capacity_of, thresholds
+from rote.experiments.vectors.capacity import VectorCapacity, capacity_of, thresholds
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.trial import Results
 from rote.experiments.verdict import Verdict, claims_summary
 from rote.measure.laws import LawFit, Points, fit_law
 from rote.papers.rules import Rule
-from rote.papers.vector_figures import SIZE_LABELS, CapacityFigure, SaturationFigure, VectorFigure, VectorSetting
+from rote.papers.vector_figures import (
+    SIZE_LABELS,
+    CapacityFigure,
+    SaturationFigure,
+    Size,
+    Threshold,
+    VectorFigure,
+    VectorSetting,
+)
 
 
 @dataclass(frozen=True)
@@ -146,7 +155,46 @@ class VectorFindings(PlannedFindings[VectorFigure]):
 
 def vector_findings(plan: VectorPlan, results: Results) -> VectorFindings:
     """Arrange what has ended; points without a single seed are counted as missing."""
-    rows = _capacities(plan, results) if isinstance(plan.figure, CapacityFigure) else _asked(plan, results)
+    if not isinstance(plan.figure, CapacityFigure):
+        return _arranged(plan, _asked(plan, results))
+    searches = (
+        capacity_of(setting, threshold, plan.protocol, seed, results)
+        for setting, _ in plan.cells
+        for threshold in thresholds(setting)
+        for seed in range(plan.repeats)
+    )
+    return capacity_findings(plan, [capacity for capacity in searches if capacity is not None])
+
+
+def capacity_findings(plan: VectorPlan, capacities: Sequence[VectorCapacity]) -> VectorFindings:
+    """Arrange searches that have ended, wherever they ran; those that the plan does not ask for are left out."""
+    ended: dict[tuple[VectorSetting, Threshold], list[VectorCapacity]] = {}
+    for capacity in sorted(capacities, key=lambda capacity: capacity.seed):
+        if capacity.seed < plan.repeats:
+            ended.setdefault((capacity.setting, capacity.threshold), []).append(capacity)
+    size = plan.figure.size if isinstance(plan.figure, CapacityFigure) else "heads"
+    return _arranged(
+        plan,
+        [
+            (f"{setting.in_words}, {threshold.in_words}", _point(size, setting, ended.get((setting, threshold), [])))
+            for setting, _ in plan.cells
+            for threshold in thresholds(setting)
+        ],
+    )
+
+
+def _point(size: Size, setting: VectorSetting, ended: list[VectorCapacity]) -> VectorPoint:
+    return VectorPoint(
+        getattr(setting, size),
+        tuple(float(capacity.recalled) for capacity in ended),
+        setting,
+        sum(capacity.seconds for capacity in ended),
+        tuple(None if capacity.too_many is None else float(capacity.too_many) for capacity in ended),
+    )
+
+
+def _arranged(plan: VectorPlan, rows: list[tuple[str, VectorPoint]]) -> VectorFindings:
+    """Points by series, in the order of x."""
     by_series: dict[str, list[VectorPoint]] = {}
     for name, point in rows:
         if point.values:
@@ -155,24 +203,6 @@ def vector_findings(plan: VectorPlan, results: Results) -> VectorFindings:
         VectorSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
     )
     return VectorFindings(plan, series, sum(len(point.values) < plan.repeats for _, point in rows))
-
-
-def _capacities(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoint]]:
-    rows = []
-    size = plan.figure.size if isinstance(plan.figure, CapacityFigure) else "heads"
-    for setting, _ in plan.cells:
-        for threshold in thresholds(setting):
-            ended = [
-                capacity
-                for seed in range(plan.repeats)
-                if (capacity := capacity_of(setting, threshold, plan.protocol, seed, results)) is not None
-            ]
-            values = tuple(float(capacity.recalled) for capacity in ended)
-            seconds = sum(capacity.seconds for capacity in ended)
-            name = f"{setting.in_words}, {threshold.in_words}"
-            too_many = tuple(None if capacity.too_many is None else float(capacity.too_many) for capacity in ended)
-            rows.append((name, VectorPoint(getattr(setting, size), values, setting, seconds, too_many)))
-    return rows
 
 
 def _asked(plan: VectorPlan, results: Results) -> list[tuple[str, VectorPoint]]:
