@@ -1,15 +1,17 @@
-"""Head dimension beyond the context in one shared context: is what k > n gains capacity, or optimisation?
+"""Head dimension beyond the context: is what k > n gains capacity, or optimisation?
 
-    OMP_NUM_THREADS=1 python benchmarks/query_attention_head_dim.py [--labels 1746] [--targets 7922] [--seeds 1]
+    OMP_NUM_THREADS=1 python benchmarks/query_attention_head_dim.py [--fresh] [--labels 1746] [--targets 7922]
 
-H = 5 and n = 32, at numbers of examples that k = 64 memorizes under protocol `fast`. The trained model of k = 64 is
-rewritten with k = 31 (`narrowed`), which loses nothing if the gain is none of capacity; and k = 31 is trained on the
-same examples, as long (`fast`) and four times as long (`best`).
+n = 32, at numbers of examples that k = 64 memorizes under protocol `fast`. In one shared context the trained model of
+k = 64 is rewritten with k = 31 (`narrowed`), which loses nothing if the gain is none of capacity; in fresh contexts
+there is no such rewriting. The narrow model (k = 31, or 32 in fresh contexts) is trained on the same examples, as long
+(`fast`) and four times as long (`best`). H = 5, or 2 for targets in fresh contexts.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from rote.experiments.vectors.narrowing import narrowed
 from rote.measure.error import error
@@ -20,7 +22,7 @@ from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.train import train_vectors
 
-WIDE, NARROW = 64, 31
+CONTEXT, WIDE = 32, 64
 
 
 def measured(model: Model, task: VectorTask) -> str:
@@ -31,28 +33,47 @@ def measured(model: Model, task: VectorTask) -> str:
     return f"{seen.recall:.4f} (missed {seen.facts - seen.recalled}), margin {seen.min_margin:.3f}"
 
 
+def compared(
+    task: VectorTask, setting: VectorSetting, narrow: int, seed: int
+) -> Iterator[tuple[int, str, Model, float]]:
+    """Head dimension, how the model was had, the model, and seconds of training."""
+
+    def trained(head_dim: int, protocol: str) -> tuple[int, str, Model, float]:
+        spec = VectorSetting(setting.heads, CONTEXT, head_dim, classes=setting.classes).spec
+        done = train_vectors(task, spec, seed, protocol)
+        return head_dim, protocol, done.model, done.seconds
+
+    wide = trained(WIDE, "fast")
+    yield wide
+    if setting.shared:
+        yield narrow, f"k = {WIDE} rewritten", narrowed(wide[2], task), 0.0
+    yield trained(narrow, "fast")
+    yield trained(narrow, "best")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--labels", type=int, default=1746)
-    parser.add_argument("--targets", type=int, default=7922)
+    parser.add_argument("--fresh", action="store_true", help="every example has a context of its own")
+    parser.add_argument("--labels", type=int, help="1,746, or 5,107 in fresh contexts, when absent")
+    parser.add_argument("--targets", type=int, help="7,922, or 7,185 in fresh contexts, when absent")
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
+    labels, targets = (5107, 7185) if options.fresh else (1746, 7922)
+    shared, narrow = not options.fresh, CONTEXT if options.fresh else CONTEXT - 1
+    settings = (
+        (VectorSetting(5, CONTEXT, shared=shared), options.labels or labels),
+        (VectorSetting(2 if options.fresh else 5, CONTEXT, shared=shared, classes=None), options.targets or targets),
+    )
     print("| answers | T | seed | k | how | parameters | accuracy or error | s |\n|---|---|---|---|---|---|---|---|")
-    for classes, examples in ((100, options.labels), (None, options.targets)):
+    for setting, examples in settings:
         for seed in range(options.seeds):
             task = random_vectors(
-                examples, 32, 64, shared=True, classes=classes, targets=None if classes else 1,
+                examples, CONTEXT, 64, shared=shared, classes=setting.classes, targets=None if setting.classes else 1,
                 distribution="uniform", seed=seed,
             )  # fmt: skip
-            wide = train_vectors(task, VectorSetting(5, 32, WIDE, classes=classes).spec, seed)
-            narrow = narrowed(wide.model, task)
-            rows = [(WIDE, "fast", wide.model, wide.seconds), (NARROW, "k = 64 rewritten", narrow, 0.0)]
-            for protocol in ("fast", "best"):
-                trained = train_vectors(task, VectorSetting(5, 32, NARROW, classes=classes).spec, seed, protocol)
-                rows.append((NARROW, protocol, trained.model, trained.seconds))
-            for head_dim, how, model, seconds in rows:
+            for head_dim, how, model, seconds in compared(task, setting, narrow, seed):
                 print(
-                    f"| {'labels' if classes else 'target'} | {examples:,} | {seed} | {head_dim} | {how} "
+                    f"| {'labels' if setting.classes else 'target'} | {examples:,} | {seed} | {head_dim} | {how} "
                     f"| {model.parameters:,} | {measured(model, task)} | {seconds:.0f} |",
                     flush=True,
                 )
