@@ -160,7 +160,7 @@ def _show_figure(figure: dict[str, Any]) -> None:
             **{name: text for claim in figure["claims"] for name, text in _claim_in_words(claim).items()},
         },
     )
-    for series in figure["measured"]:
+    for series in figure["capacities"]:
         print_table(
             f"examples recalled, a seed each: {series['series']}",
             list(series["points"][0]),

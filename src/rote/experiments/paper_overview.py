@@ -78,12 +78,12 @@ def figure_overview(figure: AnyFigure) -> dict[str, Any]:
         "published_values": published,
         "note": note,
         "estimated_costs": costs,
-        "measured": _measured(figure),
+        "capacities": _capacities(figure),
         "claims": [_judged(figure, claim) for claim in figure.claims],
     }
 
 
-def _measured(figure: AnyFigure) -> list[dict[str, Any]]:
+def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
     """The capacities that ship with rote: for each point every seed's, as the interval that it lies in."""
     if not isinstance(figure, CapacityFigure):
         return []
