@@ -68,3 +68,12 @@ def test_papers_need_no_torch():
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     assert "not judged" in told.stdout
+
+
+def test_capacities_that_were_searched_for_are_shown(rote):
+    document = rote("papers", "mahdavi2024.heads", "--json").json
+    first = document["capacities"][0]
+    assert [point["heads"] for point in first["points"]] == [1, 2, 5, 10, 20]
+    assert all(min(point["too_many"]) > min(point["recalled"]) for point in first["points"])
+    shown = rote("papers", "mahdavi2024.heads").out
+    assert "5,107 to 5,362, 5,107 to 5,362" in shown

@@ -161,11 +161,20 @@ def _show_figure(figure: dict[str, Any]) -> None:
         },
     )
     for series in figure["capacities"]:
+        size, promised, recalled, too_many = series["points"][0]
         print_table(
             f"examples recalled, a seed each: {series['series']}",
-            list(series["points"][0]),
-            [list(point.values()) for point in series["points"]],
+            [size, promised, recalled],
+            [
+                [point[size], point[promised], _intervals(point[recalled], point[too_many])]
+                for point in series["points"]
+            ],
         )
+
+
+def _intervals(point: dict[str, Any]) -> str:
+    """Every seed's capacity as the interval that it lies in."""
+    return ", ".join(f"{low:,} to {high:,}" for low, high in zip(point["recalled"], point["too_many"], strict=True))
 
 
 def _claim_in_words(claim: dict[str, Any]) -> dict[str, str]:

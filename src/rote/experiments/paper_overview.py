@@ -16,12 +16,12 @@ from rote.experiments.statements.plan import StatementPlan
 from rote.experiments.tables.cost import processor_seconds
 from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.vectors.cost import vector_cost
-from rote.experiments.vectors.shipped import shipped_findings
 from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES, AnyFigure
+from rote.papers.mahdavi2024.measured import MeasuredCapacity, measured_capacities
 from rote.papers.paper import Claim
 from rote.papers.statements import Statement
-from rote.papers.vector_figures import CapacityFigure
+from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.papers.verdicts import verdicts_on
 from rote.theory import PAPERS, RESULTS
 
@@ -84,18 +84,29 @@ def figure_overview(figure: AnyFigure) -> dict[str, Any]:
 
 
 def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
-    """The capacities that ship with rote: for each point every seed's, as the interval that it lies in."""
+    """The capacities that ship with rote, by series: for each point every seed's most examples that were recalled, and
+    the fewest that were too many."""
     if not isinstance(figure, CapacityFigure):
         return []
+    series: dict[str, dict[VectorSetting, list[MeasuredCapacity]]] = {}
+    for row in measured_capacities():
+        if row.setting in figure.settings:
+            points = series.setdefault(f"{row.setting.in_words}, {row.threshold.in_words}", {})
+            points.setdefault(row.setting, []).append(row)
     return [
         {
-            "series": series.name,
+            "series": name,
             "points": [
-                {figure.size: point.x, "promised": point.setting.promised, "recalled": point.in_words}
-                for point in series.points
+                {
+                    figure.size: getattr(setting, figure.size),
+                    "promised": setting.promised,
+                    "recalled": [row.recalled for row in seeds],
+                    "too_many": [row.too_many for row in seeds],
+                }
+                for setting, seeds in sorted(points.items(), key=lambda point: getattr(point[0], figure.size))
             ],
         }
-        for series in shipped_findings(figure).series
+        for name, points in series.items()
     ]
 
 
