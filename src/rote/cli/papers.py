@@ -161,14 +161,11 @@ def _show_figure(figure: dict[str, Any]) -> None:
         },
     )
     for series in figure["capacities"]:
-        size, promised, recalled, too_many = series["points"][0]
+        size = next(iter(series["points"][0]))
         print_table(
             f"examples recalled, a seed each: {series['series']}",
-            [size, promised, recalled],
-            [
-                [point[size], point[promised], _intervals(point[recalled], point[too_many])]
-                for point in series["points"]
-            ],
+            [size, "promised", "recalled"],
+            [[point[size], point["promised"], _intervals(point)] for point in series["points"]],
         )
 
 
