@@ -4,8 +4,9 @@
 
 n = 32, at numbers of examples that k = 64 memorizes under protocol `fast`. In one shared context the trained model of
 k = 64 is rewritten with k = 31 (`narrowed`), which loses nothing if the gain is none of capacity; in fresh contexts
-there is no such rewriting. The narrow model (k = 31, or 32 in fresh contexts) is trained on the same examples, as long
-(`fast`) and four times as long (`best`). H = 5, or 2 for targets in fresh contexts.
+there is no such rewriting. Both it and the narrow model (k = 31, or 32 in fresh contexts) are trained on the same
+examples by `fast`, and four times as long (`best`). H = 5, or 2 for targets in fresh contexts. 0 leaves labels or
+targets out.
 """
 
 from __future__ import annotations
@@ -48,22 +49,25 @@ def compared(
     if setting.shared:
         yield narrow, f"k = {WIDE} rewritten", narrowed(wide[2], task), 0.0
     yield trained(narrow, "fast")
+    yield trained(WIDE, "best")
     yield trained(narrow, "best")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fresh", action="store_true", help="every example has a context of its own")
-    parser.add_argument("--labels", type=int, help="1,746, or 5,107 in fresh contexts, when absent")
-    parser.add_argument("--targets", type=int, help="7,922, or 7,185 in fresh contexts, when absent")
+    parser.add_argument("--labels", type=int, nargs="+", help="1,746, or 5,107 in fresh contexts, when absent")
+    parser.add_argument("--targets", type=int, nargs="+", help="7,922, or 7,185 in fresh contexts, when absent")
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     labels, targets = (5107, 7185) if options.fresh else (1746, 7922)
     shared, narrow = not options.fresh, CONTEXT if options.fresh else CONTEXT - 1
-    settings = (
-        (VectorSetting(5, CONTEXT, shared=shared), options.labels or labels),
-        (VectorSetting(2 if options.fresh else 5, CONTEXT, shared=shared, classes=None), options.targets or targets),
-    )
+    of_labels = VectorSetting(5, CONTEXT, shared=shared)
+    of_targets = VectorSetting(2 if options.fresh else 5, CONTEXT, shared=shared, classes=None)
+    settings = [
+        *((of_labels, examples) for examples in options.labels or [labels] if examples),
+        *((of_targets, examples) for examples in options.targets or [targets] if examples),
+    ]
     print("| answers | T | seed | k | how | parameters | accuracy or error | s |\n|---|---|---|---|---|---|---|---|")
     for setting, examples in settings:
         for seed in range(options.seeds):
