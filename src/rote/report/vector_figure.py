@@ -80,15 +80,22 @@ def _counts(findings: VectorFindings) -> bool:
 
 
 def _draw_bounds(axes: Any, findings: VectorFindings) -> None:
+    """Theorem 1 and the ranks; a line for each number of heads where something else varies."""
     points = [point for series in findings.series for point in series.points]
-    promised = sorted({(point.x, point.setting.promised) for point in points})
-    rank = sorted({(point.x, point.setting.rank) for point in points if point.setting.shared})
-    fresh = sorted({(point.x, point.setting.rank) for point in points if not point.setting.shared})
-    bounds = [(promised, "H(min(n, k) - 1) + 1: Theorem 1", "--"), (fresh, "Hd: rank, fresh contexts", "-.")]
-    if rank != promised:
-        bounds.insert(1, (rank, "H(n - 1) + 1: rank, one context", ":"))
-    for line, label, style in bounds:
-        if line:
-            axes.plot(*zip(*line, strict=True), style, color=GREY, lw=1.1, label=label)
+    size = findings.plan.figure.size if isinstance(findings.plan.figure, CapacityFigure) else "heads"
+    numbers = [None] if size == "heads" else sorted({point.setting.heads for point in points}, reverse=True)
+    for heads in numbers:
+        members = [point for point in points if heads in (None, point.setting.heads)]
+        promised = sorted({(point.x, point.setting.promised) for point in members})
+        rank = sorted({(point.x, point.setting.rank) for point in members if point.setting.shared})
+        fresh = sorted({(point.x, point.setting.rank) for point in members if not point.setting.shared})
+        bounds = [(promised, "H(min(n, k) - 1) + 1: Theorem 1", "--"), (fresh, "Hd: rank, fresh contexts", "-.")]
+        if rank != promised:
+            bounds.insert(1, (rank, "H(n - 1) + 1: rank, one context", ":"))
+        named = f", H = {heads}" if len(numbers) > 1 else ""
+        weight = 1.1 if heads == numbers[0] else 0.6
+        for line, label, style in bounds:
+            if line:
+                axes.plot(*zip(*line, strict=True), style, color=GREY, lw=weight, label=label + named)
     if findings.plan.figure.claims[0].id == "linear-in-heads":
         axes.plot([], [], color=GREY, lw=0.8, ls=(0, (1, 1.5)), label="straight lines in H")
