@@ -1,8 +1,9 @@
 """The checker that tests put around every function of `rote`: shapes by jaxtyping, types by beartype.
 
-A check takes milliseconds to make, so it is made when a function is first called; and jaxtyping binds the arguments of
-every call to compare their shapes with each other, which would double what the tests cost, so that functions and
-dataclasses that name no shape are given to beartype alone, and each is checked in its first calls of a process.
+jaxtyping binds the arguments of every call to compare their shapes with each other, which doubles what the tests cost:
+functions and dataclasses that name no shape are given to beartype alone, and each is checked in its first calls of a
+process. The checks are made when a module is imported, since a test may put something else in the place of a name that
+a hint has.
 """
 
 import ast
@@ -53,17 +54,16 @@ def is_defined_by_now(thing: Any) -> bool:
     return known.issuperset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def in_first_calls(check: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def in_first_calls(checked: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its check for so many calls, and then the function itself."""
-    left, checked = CHECKED_CALLS, None
+    left = CHECKED_CALLS
 
     @functools.wraps(function)
     def called(*arguments: Any, **named: Any) -> Any:
-        nonlocal left, checked
+        nonlocal left
         if not left:
             return function(*arguments, **named)
         left -= 1
-        checked = checked or check(function)
         return checked(*arguments, **named)
 
     return called
@@ -79,13 +79,13 @@ def jaxtyped_where_shapes_are(*, typechecker: Callable[..., Any]) -> Callable[[A
     def decorate(thing: Any) -> Any:
         if not isinstance(thing, type):
             if "<locals>" in thing.__qualname__:
-                return thing  # made anew, and its check too, whenever the function around it is called
-            return in_first_calls(lambda function: check_of(function)(function), thing)
+                return thing  # made anew whenever the function around it is called, and a check takes milliseconds
+            return in_first_calls(check_of(thing)(thing), thing)
         inherits = any(dataclasses.is_dataclass(base) for base in thing.__mro__[1:])
         if inherits or check_of(thing) is with_shapes:
             return with_shapes(thing)
         if dataclasses.is_dataclass(thing) and "__init__" in vars(thing):
-            thing.__init__ = in_first_calls(typechecker, thing.__init__)
+            thing.__init__ = in_first_calls(typechecker(thing.__init__), thing.__init__)
         return thing
 
     return decorate

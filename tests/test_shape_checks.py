@@ -39,7 +39,7 @@ def test_a_function_is_checked_in_its_first_calls():
     def tripled(number: int) -> int:
         return 3 * number
 
-    function = in_first_calls(check, tripled)
+    function = in_first_calls(check(tripled), tripled)
     for _ in range(CHECKED_CALLS):
         with pytest.raises(BeartypeCallHintViolation):
             function("a")
@@ -47,4 +47,4 @@ def test_a_function_is_checked_in_its_first_calls():
 
 
 def test_functions_of_rote_are_checked():
-    assert margins.__code__ is in_first_calls(check, doubled).__code__
+    assert margins.__code__ is in_first_calls(doubled, doubled).__code__
