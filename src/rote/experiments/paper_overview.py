@@ -88,6 +88,7 @@ def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
     the fewest that were too many."""
     if not isinstance(figure, CapacityFigure):
         return []
+    size = figure.size
     series: dict[str, dict[VectorSetting, list[MeasuredCapacity]]] = {}
     for row in measured_capacities():
         if row.setting in figure.settings:
@@ -98,12 +99,12 @@ def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
             "series": name,
             "points": [
                 {
-                    figure.size: getattr(setting, figure.size),
+                    size: getattr(setting, size),
                     "promised": setting.promised,
                     "recalled": [row.recalled for row in seeds],
                     "too_many": [row.too_many for row in seeds],
                 }
-                for setting, seeds in sorted(points.items(), key=lambda point: getattr(point[0], figure.size))
+                for setting, seeds in sorted(points.items(), key=lambda point: getattr(point[0], size))
             ],
         }
         for name, points in series.items()
