@@ -88,12 +88,12 @@ def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
     the fewest that were too many."""
     if not isinstance(figure, CapacityFigure):
         return []
-    size = figure.size
+    size, settings = figure.size, figure.settings
     series: dict[str, dict[VectorSetting, list[MeasuredCapacity]]] = {}
-    for row in measured_capacities():
-        if row.setting in figure.settings:
-            points = series.setdefault(f"{row.setting.in_words}, {row.threshold.in_words}", {})
-            points.setdefault(row.setting, []).append(row)
+    own = (row for row in measured_capacities() if row.setting in settings)
+    for row in sorted(own, key=lambda row: settings.index(row.setting)):
+        points = series.setdefault(f"{row.setting.in_words}, {row.threshold.in_words}", {})
+        points.setdefault(row.setting, []).append(row)
     return [
         {
             "series": name,
@@ -104,7 +104,7 @@ def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
                     "recalled": [row.recalled for row in seeds],
                     "too_many": [row.too_many for row in seeds],
                 }
-                for setting, seeds in sorted(points.items(), key=lambda point: getattr(point[0], size))
+                for setting, seeds in points.items()
             ],
         }
         for name, points in series.items()
