@@ -25,12 +25,12 @@ import ray
 from ray.cluster_utils import Cluster
 
 from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.reproduce import reproduce_part
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
 from rote.experiments.seeds import SeedTrial
-from rote.experiments.tables.plan import FigurePlan
-from rote.experiments.tables.reproduce import reproduce_part
 from rote.experiments.trial import PlannedTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from training_step import baseline, least_times
 
-from rote.experiments.tables.plan import cell_protocol
+from rote.experiments.lookups.plan import cell_protocol
 from rote.papers import figures_named
 from rote.progress import Bars
 from rote.tasks.generators import random_associations

@@ -14,8 +14,8 @@ import time
 
 import rote
 from rote.errors import RoteError
-from rote.experiments.plans.built import Way, build_way, built_row, ways_for
-from rote.experiments.plans.row import PlanRow
+from rote.experiments.sizing.built import Way, build_way, built_row, ways_for
+from rote.experiments.sizing.row import PlanRow
 from rote.folders.folder import weights_bytes
 from rote.tasks import AssociationTask
 

@@ -14,7 +14,11 @@ import rote
 SOURCE = Path(rote.__file__).parent
 
 LAYERS = [
-    ("errors", "progress"),
+    ("errors",),
+    ("progress",),
+    ("arguments",),
+    ("display",),
+    ("charts",),
     ("tasks",),
     ("models",),
     ("theory",),
@@ -66,7 +70,8 @@ def upward(module: Path, text: str) -> list[str]:
     ]
 
 
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent != SOURCE or path.stem in DEPTH]
+OUTSIDE = (SOURCE / "__init__.py", SOURCE / "__main__.py")
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path not in OUTSIDE]
 
 
 @pytest.mark.parametrize("package", sorted({path.relative_to(SOURCE).parts[0] for path in MODULES}))

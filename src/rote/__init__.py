@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from rote.experiments.densest import densest as densest
     from rote.experiments.families import families as families
     from rote.experiments.grid import Grid as Grid
-    from rote.experiments.metering.meter import meter as meter
+    from rote.experiments.lm_capacity.meter import meter as meter
     from rote.experiments.paper_overview import paper as paper
-    from rote.experiments.plans.plan import plan as plan
-    from rote.experiments.plans.row import PlanRow as PlanRow
     from rote.experiments.runs.laws import law as law
     from rote.experiments.selfcheck import SelfCheck as SelfCheck
     from rote.experiments.selfcheck import selfcheck as selfcheck
+    from rote.experiments.sizing.plan import plan as plan
+    from rote.experiments.sizing.row import PlanRow as PlanRow
     from rote.export.export import export_model as export_model
     from rote.export.facts_task import export_task as export_task
     from rote.export.targets.torch_state import from_torch as from_torch
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
     from rote.lm.any_model import recall as recall
+    from rote.lm.assumptions import probe as probe
     from rote.lm.loading import load_language_model as load_language_model
-    from rote.lm.probe import probe as probe
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
     from rote.measure.inspection import Inspection as Inspection
@@ -111,7 +111,7 @@ _WHERE = {
     "Method": "rote.constructions.overview",
     "MlpTransformer": "rote.models.mlp_transformer",
     "Model": "rote.models.model",
-    "PlanRow": "rote.experiments.plans.row",
+    "PlanRow": "rote.experiments.sizing.row",
     "Protocol": "rote.training.protocol",
     "QueryAttention": "rote.models.query_attention",
     "Recall": "rote.measure.recall",
@@ -138,11 +138,11 @@ _WHERE = {
     "law": "rote.experiments.runs.laws",
     "load": "rote.folders",
     "load_language_model": "rote.lm.loading",
-    "meter": "rote.experiments.metering.meter",
+    "meter": "rote.experiments.lm_capacity.meter",
     "methods": "rote.constructions.overview",
     "paper": "rote.experiments.paper_overview",
-    "plan": "rote.experiments.plans.plan",
-    "probe": "rote.lm.probe",
+    "plan": "rote.experiments.sizing.plan",
+    "probe": "rote.lm.assumptions",
     "recall": "rote.lm.any_model",
     "reproduce": "rote.report.reproduction",
     "selfcheck": "rote.experiments.selfcheck",

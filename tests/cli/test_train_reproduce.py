@@ -14,8 +14,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.reproduce import reproduce
-from rote.experiments.tables.plan import FigurePlan
 from rote.papers import figures_named
 from rote.report.run_section import commands_of
 from rote.report.run_view import RunView

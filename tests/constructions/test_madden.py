@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.parts.neurons import random_neurons
-from rote.constructions.parts.solvers.least_norm import factor
+from rote.constructions.common.neurons import random_neurons
+from rote.constructions.common.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
 from rote.measure.fingerprint import weights_fingerprint
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
+from rote.constructions.common.solvers.least_norm import factor
 from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
 from rote.constructions.mahdavi2024.routes import random_route
-from rote.constructions.parts.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
 from rote.measure.fingerprint import weights_fingerprint
 from rote.tasks import VectorTask

@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from rote.constructions.parts.solvers.one_blas_thread import one_blas_thread
+from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
 
 
 def threads() -> set[int]:

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 import rote
-from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
-from rote.constructions.parts.random_attention.features import Differences
+from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary
 from rote.theory.dana2025 import promised

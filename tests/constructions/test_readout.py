@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.parts.random_attention.codes import answer_code
-from rote.constructions.parts.whitening import whiten
+from rote.constructions.common.random_attention.codes import answer_code
+from rote.constructions.common.whitening import whiten
 from rote.constructions.rote.attempt import margin_and_noise
 from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout
 from rote.constructions.rote.readout import SAFETY

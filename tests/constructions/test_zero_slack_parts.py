@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
+from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
+from rote.constructions.common.random_attention.codes import answer_code, targets
+from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.saturation import PAD_DEPTH
+from rote.constructions.common.solvers.lu import columns_first, lu_in_place
+from rote.constructions.common.solvers.zero_slack import Factors, SingularValues, refine
 from rote.constructions.dana2025.arrow_block import draw_block
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, draw_gated_heads, group_last_tokens
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
-from rote.constructions.parts.random_attention.codes import answer_code, targets
-from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.skip_gauge import SkipBasis
-from rote.constructions.parts.saturation import PAD_DEPTH
-from rote.constructions.parts.solvers.lu import columns_first, lu_in_place
-from rote.constructions.parts.solvers.zero_slack import Factors, SingularValues, refine
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import head_values
 

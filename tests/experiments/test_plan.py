@@ -9,10 +9,10 @@ from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.plans.built import build_way, built_row, ways_for
-from rote.experiments.plans.plan import plan
-from rote.experiments.plans.row import PlanRow
-from rote.experiments.plans.theory import rows_without_model, theory_rows
+from rote.experiments.sizing.built import build_way, built_row, ways_for
+from rote.experiments.sizing.plan import plan
+from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.theory import rows_without_model, theory_rows
 from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits, zipped_bytes
 from rote.folders import read_folder, write_folder
 from rote.folders.folder import weights_bytes

@@ -5,9 +5,9 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
+from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.runs.laws import law
-from rote.experiments.sweeps import sweep_laws, sweeps
-from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.size_laws import sweep_laws, sweeps
 
 
 def invented(plan, accuracy, noise=0.0005):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.tables.findings import findings_of
-from rote.experiments.tables.plan import FigurePlan
-from rote.experiments.tables.verdicts import decide
+from rote.experiments.lookups.findings import findings_of
+from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.verdicts import decide
 from rote.papers import figures_named
 
 

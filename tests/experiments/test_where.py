@@ -6,10 +6,10 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments import on_ray
+from rote.experiments.executor import ThisMachine, where
 from rote.experiments.on_ray import _Tasks, trained_batch
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.trial import PlannedTrial
-from rote.experiments.where import ThisMachine, where
 from rote.models.attention_only import AttentionOnly
 from rote.training.failure import Failed
 from rote.training.protocol import paper

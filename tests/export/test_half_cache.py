@@ -10,8 +10,8 @@ from exported_models import known_by_definition, need
 
 from rote.errors import InputError
 from rote.export import export_model, verify_export
-from rote.export.parts.half_cache import LARGEST_HALF, half_conditions, within_half
-from rote.export.parts.normal_form import normal_form
+from rote.export.common.half_cache import LARGEST_HALF, half_conditions, within_half
+from rote.export.common.normal_form import normal_form
 from rote.models import AttentionOnly
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -7,7 +7,7 @@ import torch
 from exported_models import known_by_definition
 
 from rote.errors import InputError
-from rote.export.parts.normal_form import normal_form, spread
+from rote.export.common.normal_form import normal_form, spread
 from rote.models import AttentionOnly, LinearMemory, MlpTransformer
 
 SPECS = [

@@ -75,7 +75,7 @@ def test_settings_stand_under_the_names_of_old_and_new_releases(words, tmp_path)
 
 
 def test_the_smaller_of_the_two_classes_is_written(words, tmp_path):
-    from rote.export.parts.normal_form import normal_form
+    from rote.export.common.normal_form import normal_form
     from rote.export.targets.llama import LlamaShape, smallest
 
     form = normal_form(words.built.model)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rote.errors import InputError
-from rote.export.parts.places import inputs_of, pairs_of
+from rote.export.common.places import inputs_of, pairs_of
 from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.export.subject import subject_of
 from rote.tasks import AssociationTask
@@ -39,7 +39,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_every_key_is_read_and_every_answer_written(name, tagged):
     pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-    from rote.export.parts.tokenizer import make_tokenizer
+    from rote.export.common.tokenizer import make_tokenizer
 
     task = TABLES[name]
     spelling, contexts = Spelling.of(task), task.contexts.astype(np.int64)

@@ -9,7 +9,7 @@ import torch
 from exported_models import known_by_definition, need
 
 from rote.export import export_model
-from rote.export.parts.normal_form import normal_form
+from rote.export.common.normal_form import normal_form
 from rote.models import AttentionOnly, MlpTransformer
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from rote.errors import InputError
+from rote.lm.capacity.point import measure_point
+from rote.lm.capacity.rounding import after_rounding
+from rote.lm.capacity.strings import StringShape, random_strings
+from rote.lm.capacity.subjects import MeterSubject, Sizes, check_causal, subject
+from rote.lm.capacity.training import ModuleMuon
 from rote.lm.language_model import count_parameters
-from rote.lm.meter.point import measure_point
-from rote.lm.meter.rounding import after_rounding
-from rote.lm.meter.strings import StringShape, random_strings
-from rote.lm.meter.subjects import MeterSubject, Sizes, check_causal, subject
-from rote.lm.meter.training import ModuleMuon
 
 SMALL = StringShape(vocab=8, key=2, counted=3)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from rote.experiments.metering import meter as run
-from rote.experiments.metering import points as meter_points
-from rote.experiments.metering.reading import MeterReading
+from rote.experiments.lm_capacity import meter as run
+from rote.experiments.lm_capacity import points as meter_points
+from rote.experiments.lm_capacity.reading import MeterReading
+from rote.lm.capacity.point import Point
+from rote.lm.capacity.rounding import ROUNDINGS
+from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
-from rote.lm.meter.point import Point
-from rote.lm.meter.rounding import ROUNDINGS
-from rote.lm.meter.strings import StringShape
 
 SHAPE = StringShape(vocab=16, key=2, counted=5)
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from rote.errors import InputError
+from rote.lm.assumptions import probe
 from rote.lm.geometry import full_rank_contexts, independent_share, rank, separation
 from rote.lm.loading import load_language_model as load
 from rote.lm.lookup import look_up
-from rote.lm.probe import probe
 
 TEXT = "The capital of France is Paris and Rome is the capital of Italy what country is this dark red key " * 60
 

@@ -4,8 +4,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.tables.cost import processor_seconds
-from rote.experiments.tables.plan import FigurePlan, cell_protocol
+from rote.experiments.lookups.cost import processor_seconds
+from rote.experiments.lookups.plan import FigurePlan, cell_protocol
 from rote.papers import figures_named
 from rote.papers.dana2025 import DANA2025, released
 from rote.training.protocol import paper

@@ -7,15 +7,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from rote.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, XYChart
 from rote.errors import InputError
-from rote.experiments.plans.plan import plan
-from rote.experiments.plans.theory import smallest_by_theory
+from rote.experiments.sizing.plan import plan
+from rote.experiments.sizing.theory import smallest_by_theory
 from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded
 from rote.models.attention_only import AttentionOnly
 from rote.report.axes import Axis
-from rote.report.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, XYChart
 from rote.report.drawing import write_chart
 from rote.report.model_charts import (
     attention_chart,

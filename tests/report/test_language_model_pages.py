@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip("transformers", reason="language models need the package transformers")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
-from rote.experiments.metering import study as meter_study
-from rote.experiments.metering.reading import MeterReading
-from rote.experiments.metering.study import Study, StudyVariant
+from rote.experiments.lm_capacity import study as meter_study
+from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.study import Study, StudyVariant
+from rote.lm.capacity.point import Point
+from rote.lm.capacity.rounding import ROUNDINGS
+from rote.lm.capacity.strings import StringShape
+from rote.lm.capacity.subjects import Sizes
 from rote.lm.language_model import ParameterCount
-from rote.lm.meter.point import Point
-from rote.lm.meter.rounding import ROUNDINGS
-from rote.lm.meter.strings import StringShape
-from rote.lm.meter.subjects import Sizes
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from rote.report.architectures_page import write_architectures_page
 from rote.report.assumptions_page import write_assumptions_page
@@ -93,8 +93,8 @@ def test_a_study_measures_each_model_once_and_goes_on(monkeypatch, tmp_path):
 
 
 def test_the_variants_of_the_study_have_about_the_same_size():
+    from rote.lm.capacity.subjects import subject
     from rote.lm.language_model import count_parameters
-    from rote.lm.meter.subjects import subject
 
     totals = {
         variant.folder: count_parameters(subject(variant.model, variant.sizes, SHAPE).make()).total
@@ -106,8 +106,8 @@ def test_the_variants_of_the_study_have_about_the_same_size():
 def test_the_page_of_assumptions_shows_every_layer_and_the_published_table(tmp_path):
     from tiny import WORDS, save_bert, save_gpt2
 
+    from rote.lm.assumptions import probe
     from rote.lm.loading import load_language_model
-    from rote.lm.probe import probe
 
     text = " ".join(WORDS[number % len(WORDS)] for number in range(0, 700, 3))
     probes = []

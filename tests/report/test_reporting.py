@@ -53,8 +53,8 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
+    from rote.experiments.lookups.plan import FigurePlan
     from rote.experiments.reproduce import reproduce
-    from rote.experiments.tables.plan import FigurePlan
 
     folder = tmp_path_factory.mktemp("runs") / "fig4"
     reproduce(FigurePlan.of("dana2025.fig4", quick=True, repeats=2), folder)

@@ -2,7 +2,7 @@
 
 import json
 
-from rote.experiments.tables.plan import FigurePlan
+from rote.experiments.lookups.plan import FigurePlan
 from rote.report.reproduction import reproduce_figure
 
 

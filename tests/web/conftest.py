@@ -37,8 +37,8 @@ class Site:
 def folder(tmp_path_factory) -> Path:
     """A folder with a table, a model built from it, and a run; a secret lies outside."""
     from rote.constructions.build import build
+    from rote.experiments.lookups.plan import FigurePlan
     from rote.experiments.reproduce import reproduce
-    from rote.experiments.tables.plan import FigurePlan
     from rote.folders import write_folder
     from rote.tasks.facts import facts
 

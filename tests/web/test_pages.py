@@ -49,7 +49,7 @@ def test_home_leads_to_the_planner_with_countries(client):
 
 
 def test_a_table_becomes_an_address_that_shows_its_plan(client):
-    from rote.experiments.plans.plan import plan
+    from rote.experiments.sizing.plan import plan
 
     rows = "".join(f"{a},{b},{(a * b) % 7}\n" for a in range(5) for b in range(5))
     answer = client.post("/planner/table?name=mine.csv", content=f"a,b,c\n{rows}".encode())

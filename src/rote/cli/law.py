@@ -10,7 +10,7 @@ from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rote.experiments.runs.laws import SizeExponent
-    from rote.experiments.sweeps import SizeSweep
+    from rote.experiments.size_laws import SizeSweep
 
 
 def law(

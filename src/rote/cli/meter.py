@@ -13,7 +13,7 @@ from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.metering.reading import MeterReading
+    from rote.experiments.lm_capacity.reading import MeterReading
 
 
 def meter(
@@ -90,10 +90,10 @@ def meter(
         Models trained at once; one per core when absent. Results do not depend on it.
     """
     from rote.errors import InputError
-    from rote.experiments.metering.meter import meter as measure
-    from rote.lm.meter.subjects import Sizes
+    from rote.experiments.lm_capacity.meter import meter as measure
+    from rote.lm.capacity.subjects import Sizes
     from rote.report.density_figure import FORMATS
-    from rote.report.meter_figure import meter_figure
+    from rote.report.lm_capacity_figure import meter_figure
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")

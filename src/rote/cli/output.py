@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rote.tables import number
+from rote.display import number
 
 if TYPE_CHECKING:
     from rote.models.spec import Spec

@@ -10,7 +10,7 @@ from rote.cli.options import Facts, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.plans.row import PlanRow
+    from rote.experiments.sizing.row import PlanRow
 
 
 def plan(
@@ -38,7 +38,7 @@ def plan(
     why = "plans are for token tasks; for vectors see `rote bound` (mahdavi2024.theorem1)"
     task = require_tokens(read_facts(facts, reading), why)
 
-    from rote.experiments.plans.plan import plan as make_plan
+    from rote.experiments.sizing.plan import plan as make_plan
 
     rows = [_as_typed(row, reading) for row in make_plan(task, dtype=dtype, everything=everything, progress=bars())]
     if as_json:

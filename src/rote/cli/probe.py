@@ -10,8 +10,8 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
+    from rote.lm.assumptions import Probe
     from rote.lm.geometry import Share
-    from rote.lm.probe import Probe
 
 
 def probe(
@@ -55,11 +55,11 @@ def probe(
         Also draw the layers, as this PNG or SVG file.
     """
     from rote.errors import InputError
+    from rote.lm.assumptions import probe as measure
     from rote.lm.passages import read_text, standard_text
-    from rote.lm.probe import probe as measure
     from rote.lm.weight_files import is_rote_folder
+    from rote.report.assumptions_figure import probe_figure
     from rote.report.density_figure import FORMATS
-    from rote.report.probe_figure import probe_figure
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")

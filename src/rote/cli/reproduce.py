@@ -71,9 +71,9 @@ def reproduce(
         Formats of the figures.
     """
     from rote.cli.reproduced import show
+    from rote.experiments.lookups.plan import FigurePlan
+    from rote.experiments.lookups.reproduce import reproduce_part
     from rote.experiments.planned import RunChoices, planned_runs
-    from rote.experiments.tables.plan import FigurePlan
-    from rote.experiments.tables.reproduce import reproduce_part
     from rote.papers import names_several
     from rote.report.reproduction import reproduce_figure
     from rote.report.run_report import write_run_report

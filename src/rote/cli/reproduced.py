@@ -9,9 +9,9 @@ from rote.cli.reproduced_tables import show_tables
 from rote.cli.reproduced_vectors import show_vectors
 from rote.cli.trials import failures
 from rote.experiments.blocks.findings import BlockFindings
+from rote.experiments.lookups.findings import FigureFindings
 from rote.experiments.reproduction import AnyFindings
 from rote.experiments.statements.findings import StatementFindings
-from rote.experiments.tables.findings import FigureFindings
 from rote.experiments.verdict import Verdict
 from rote.papers.paper import Claim
 from rote.report.reproduction import ReproducedFigure

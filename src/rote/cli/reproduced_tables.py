@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.cli.output import print_table
-from rote.experiments.tables.findings import FigureFindings
+from rote.experiments.lookups.findings import FigureFindings
 
 
 def show_tables(title: str, findings: FigureFindings) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
 from rote.cli.output import AsJson, print_json, print_table
-from rote.tables import number
+from rote.display import number
 
 SHOWN = 10
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
+from rote.constructions.common.memory_size import memory_spec
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.parts.memory_size import memory_spec
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
 
@@ -23,7 +23,7 @@ def memory_for(request: Request[AssociationTask, Options]) -> LinearMemory:
 
 def build(request: Request[AssociationTask, Options]) -> Draft:
     """Write every fact once, in one pass; nothing is solved for."""
-    from rote.constructions.parts.random_memory import random_memory
+    from rote.constructions.common.random_memory import random_memory
 
     memory = random_memory(request, memory_for(request).dim)
     measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task.shape, memory.dim)}

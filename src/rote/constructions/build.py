@@ -9,15 +9,15 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.choice import DEFAULT_METHODS, methods_for, none_holds
+from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
-from rote.constructions.parts.solvers.one_blas_thread import one_blas_thread
+from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
-from rote.tables import html_pairs
 from rote.tasks import AssociationTask, Task
 from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin

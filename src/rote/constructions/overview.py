@@ -8,7 +8,7 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.construction import Construction
-from rote.tables import Records
+from rote.display import Records
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rote.arguments import typed
+from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError
+from rote.experiments.executor import HERE
 from rote.experiments.kept_seeds import KeptSeeds
-from rote.experiments.plans.promise import theorem1_promise
 from rote.experiments.seeds import SeedTrainer, train_seeds
-from rote.experiments.where import HERE
+from rote.experiments.sizing.promise import theorem1_promise
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
-from rote.tables import html_pairs
 from rote.tasks import Task, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin

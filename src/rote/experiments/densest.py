@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rote.arguments import typed
+from rote.display import Tabular, frame_of
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
+from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.trial import PlannedTrial
-from rote.experiments.where import HERE
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
-from rote.tables import Tabular, frame_of
 from rote.tasks import AssociationTask
 from rote.training.protocol import Protocol, best
 from rote.training.result import Trained

@@ -21,8 +21,8 @@ from typing import Any, Generic
 
 from rote import __version__
 from rote.errors import InputError, RoteError
+from rote.experiments.executor import Ask, Outcome, ResultT, Trainer, TrialT
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.where import Ask, Outcome, ResultT, Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import FAILURES, Failed
 

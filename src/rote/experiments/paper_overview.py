@@ -11,10 +11,10 @@ from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
 from rote.experiments.blocks.cost import block_cost
 from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.lookups.cost import processor_seconds
+from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.tables.cost import processor_seconds
-from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.vectors.cost import vector_cost
 from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES, AnyFigure

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rote.errors import InputError, problems
 from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.vectors.plan import VectorPlan
 from rote.models.attention_only import Positions
 from rote.papers import AnyFigure, figures_named, names_several

@@ -12,8 +12,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, TypeVar
 
 from rote.errors import InputError
+from rote.experiments.executor import Ask, Outcome
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
 from rote.training.failure import FAILURES, Failed
 

@@ -19,11 +19,11 @@ from rote.arguments import typed
 from rote.experiments.capacities.capacity import capacity
 from rote.experiments.capacities.smallest_trained import SmallestTrained, smallest_trained
 from rote.experiments.files import write_json
-from rote.experiments.plans.built import build_way, ways_for
-from rote.experiments.plans.plan import plan
-from rote.experiments.plans.promise import theorem1_promise
-from rote.experiments.plans.row import PlanRow
-from rote.experiments.plans.theory import smallest_by_theory
+from rote.experiments.sizing.built import build_way, ways_for
+from rote.experiments.sizing.plan import plan
+from rote.experiments.sizing.promise import theorem1_promise
+from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.theory import smallest_by_theory
 from rote.folders import read_folder, verify
 from rote.folders.folder import weights_bytes
 from rote.models.attention_only import AttentionOnly

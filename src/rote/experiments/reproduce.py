@@ -11,16 +11,16 @@ from typing import Any
 
 from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.queue import BlockRun
+from rote.experiments.executor import HERE
+from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.reproduce import reproduce_tables
 from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.reproduction import Reproduction, arranged
 from rote.experiments.runner import Plan, run
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.tables.plan import FigurePlan
-from rote.experiments.tables.reproduce import reproduce_tables
 from rote.experiments.vectors.findings import VectorFindings
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.queue import VectorRun
-from rote.experiments.where import HERE
 from rote.papers import figure_named
 from rote.progress import SILENT, Progress
 from rote.tasks.labelled_text import labelled_texts
@@ -39,7 +39,7 @@ def reproduce(
     """Train what the ledger in `folder` does not hold yet, then arrange and judge all of it.
 
     `plan` is a figure's plan, or its id for the plan with its defaults; the folder is `runs/FIGURE-PROTOCOL` when
-    absent. `engine` is that of models of look-up tables; `on` says where (`rote.experiments.where`).
+    absent. `engine` is that of models of look-up tables; `on` says where (`rote.experiments.executor`).
     """
     if isinstance(plan, str):
         plan = RunChoices().plan(figure_named(plan))

@@ -10,11 +10,11 @@ from typing import Any
 from rote.experiments.blocks.findings import BlockFindings, block_findings
 from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
+from rote.experiments.lookups.findings import FigureFindings, findings_of
+from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.planned import AnyPlan
 from rote.experiments.statements.findings import StatementFindings, statement_findings
 from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.tables.findings import FigureFindings, findings_of
-from rote.experiments.tables.plan import FigurePlan
 from rote.experiments.vectors.findings import VectorFindings, vector_findings
 
 AnyFindings = FigureFindings | VectorFindings | BlockFindings | StatementFindings

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
+from rote.experiments.executor import Ask, Outcome
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.ledgers.rows import ended_seeds
 from rote.experiments.runner import Rows
 from rote.experiments.trial import PlannedTrial
-from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.generators import random_associations

@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 from rote import __version__
 from rote.errors import CheckFailed
+from rote.experiments.executor import HERE, Trainer, TrialT, where
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import RunPart
-from rote.experiments.where import HERE, Trainer, TrialT, where
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 
@@ -81,7 +81,7 @@ def run(
 ) -> RunRows:
     """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept.
 
-    `on` says where (`rote.experiments.where`); of `part` of the plan nothing else is trained.
+    `on` says where (`rote.experiments.executor`); of `part` of the plan nothing else is trained.
     """
     place = where(on, workers)
     versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.errors import InputError
+from rote.experiments.executor import HERE, Ask, Outcome, ResultT, Trainer, where
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.where import HERE, Ask, Outcome, ResultT, Trainer, where
 from rote.models.spec import Spec
 from rote.progress import Progress
 from rote.tasks import TokenTask, VectorTask

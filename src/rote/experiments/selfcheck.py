@@ -11,6 +11,7 @@ import torch
 
 from rote import __version__
 from rote.arguments import typed
+from rote.display import html_rows
 from rote.errors import InputError
 from rote.experiments.known_answers.arithmetic import arithmetic
 from rote.experiments.known_answers.building import building
@@ -19,7 +20,6 @@ from rote.experiments.known_answers.identities import identities
 from rote.experiments.known_answers.known_answer import KnownAnswer
 from rote.experiments.known_answers.threads import threads
 from rote.progress import SILENT, Progress
-from rote.tables import html_rows
 from rote.training import native_engine
 
 

@@ -13,17 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rote.display import Tabular, frame_of
 from rote.errors import InputError
+from rote.experiments.executor import HERE
 from rote.experiments.grid import Grid
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.part import RunPart
 from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
-from rote.experiments.sweeps import SweepLaw, sweep_laws
+from rote.experiments.size_laws import SweepLaw, sweep_laws
 from rote.experiments.trial import PlannedTrial
-from rote.experiments.where import HERE
 from rote.progress import SILENT, Progress
-from rote.tables import Tabular, frame_of
 from rote.tasks import AssociationTask
 from rote.theory.phi import phi_inverse
 from rote.training.protocol import protocol_named
@@ -105,7 +105,7 @@ def run_sweep(
 ) -> SweepRun:
     """Train `seeds` models of every combination of the grid that `folder` does not hold yet.
 
-    `on` says where (`rote.experiments.where`); of `part`, such as `1/2`, nothing else is trained. `changes` replace
+    `on` says where (`rote.experiments.executor`); of `part`, such as `1/2`, nothing else is trained. `changes` replace
     fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in `rote.train`.
     """
     grid = Grid.of(grid)

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from rote import __version__
 from rote.arguments import typed
+from rote.display import html_pairs
 from rote.errors import InputError, RoteError, problems, validation_problems
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.layout import (
@@ -42,7 +43,6 @@ from rote.measure.certificate import Certificate
 from rote.models import spec_from_config
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Spec
-from rote.tables import html_pairs
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin

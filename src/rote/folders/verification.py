@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from rote.arguments import typed
+from rote.display import html_rows
 from rote.errors import InputError
 from rote.folders.folder import Folder, read_folder
 from rote.folders.layout import CERTIFICATE
 from rote.measure.certificate import Examination, examine
 from rote.progress import SILENT, Progress
-from rote.tables import html_rows
 from rote.tasks import Task
 from rote.tasks.facts import Facts, facts
 

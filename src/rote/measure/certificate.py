@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from rote.display import html_pairs, number
 from rote.measure.fingerprint import weights_fingerprint
 from rote.measure.measures import Measures, measures
 from rote.measure.rounding import margin_rounding
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tables import html_pairs, number
 from rote.tasks import Task
 
 

@@ -14,12 +14,12 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.arguments import typed
+from rote.display import html_pairs
 from rote.measure.bits import bits_memorized
 from rote.measure.matching import for_model
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tables import html_pairs
 from rote.tasks import Task
 from rote.tasks.facts import Facts, facts
 

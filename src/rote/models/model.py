@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from rote.arguments import typed
+from rote.display import html_pairs, number
 from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask
 from rote.models.forward import forward, forward_in_parts
 from rote.models.module import RoteModule
 from rote.models.spec import Spec
-from rote.tables import html_pairs, number
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 

@@ -93,7 +93,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something a paper says, and the rule by which `rote.experiments.tables.verdicts` decides it."""
+    """Something a paper says, and the rule by which `rote.experiments.lookups.verdicts` decides it."""
 
     id: str
     statement: str

@@ -1,6 +1,6 @@
 """Rules by which claims are decided, as data: what counts as holding, with its numbers.
 
-Each rule says itself in words; `rote.experiments.tables.verdicts` applies it to what was measured.
+Each rule says itself in words; `rote.experiments.lookups.verdicts` applies it to what was measured.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 from rote.experiments.files import write_text
-from rote.experiments.metering.reading import MeterReading
-from rote.experiments.metering.study import Study, StudyVariant, seconds_each
+from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.study import Study, StudyVariant, seconds_each
 from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.markdown import table_lines
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save

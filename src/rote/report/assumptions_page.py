@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rote.experiments.files import write_text
+from rote.lm.assumptions import Probe, ProbedLayer
 from rote.lm.geometry import Share
-from rote.lm.probe import Probe, ProbedLayer
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
+from rote.report.assumptions_figure import probe_figure
 from rote.report.markdown import table_lines
-from rote.report.probe_figure import probe_figure
 
 INTRODUCTION = """\
 Theorems about memorization assume something of the vectors that attention reads: that contexts are of full rank, that

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rote.charts import TONES, ChartSeries, Mark, XYChart
 from rote.experiments.blocks.findings import BlockFindings, BlockSeries
 from rote.papers.block_figures import SmallestBlocksFigure
-from rote.report.charts import TONES, ChartSeries, Mark, XYChart
 from rote.report.document import ReportTable
 
 

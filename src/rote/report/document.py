@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rote.report.charts import Chart
+from rote.charts import Chart
 
 NARROW, SHORT = 4, 16
 """Columns and rows of a table that stands beside a chart."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rote.charts import BarChart, Chart, ChartSeries, HeatMap, XYChart, number
 from rote.errors import InputError
-from rote.report.charts import BarChart, Chart, ChartSeries, HeatMap, XYChart, number
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
 if TYPE_CHECKING:

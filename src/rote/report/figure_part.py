@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rote.experiments.blocks.findings import BlockFindings
+from rote.experiments.lookups.findings import FigureFindings
 from rote.experiments.reproduction import AnyFindings
 from rote.experiments.statements.findings import StatementFindings
-from rote.experiments.tables.findings import FigureFindings
 from rote.report.block_part import block_chart, block_table
 from rote.report.document import Block, ChartBlock, ClaimBlock, ReportPart, Text
 from rote.report.run_charts import findings_chart

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rote.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, Tone, XYChart, number
 from rote.measure.head_use import HeadTable
 from rote.measure.inspection import Inspection
 from rote.measure.precision import PrecisionPoint
-from rote.report.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, Tone, XYChart, number
 from rote.tasks import Task
 
 MOST_POINTS = 240

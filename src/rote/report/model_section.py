@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rote.charts import BarChart
 from rote.errors import RoteError
 from rote.folders import Folder, verify
 from rote.measure.head_use import HeadTable, head_table
@@ -16,7 +17,6 @@ from rote.measure.precision import recall_by_precision
 from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
-from rote.report.charts import BarChart
 from rote.report.document import Block, ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section, Text
 from rote.report.model_charts import (
     attention_chart,
@@ -130,8 +130,8 @@ def _plain(value: Any) -> Any:
 
 
 def _theory(folder: Folder, task: AssociationTask) -> list[ReportPart]:
-    from rote.experiments.plans.built import BITS
-    from rote.experiments.plans.theory import smallest_by_theory
+    from rote.experiments.sizing.built import BITS
+    from rote.experiments.sizing.theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
     from rote.theory import bounds
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from rote.experiments.plans.built import BITS
-from rote.experiments.plans.row import PlanRow
-from rote.experiments.plans.theory import smallest_by_theory
-from rote.report.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart, number
+from rote.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart, number
+from rote.experiments.sizing.built import BITS
+from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.theory import smallest_by_theory
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Bound
 

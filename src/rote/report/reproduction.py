@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
+from rote.display import Tabular, frame_of
+from rote.experiments.executor import HERE
 from rote.experiments.files import write_json
+from rote.experiments.lookups.findings import FigureFindings
 from rote.experiments.planned import AnyPlan, RunChoices, planned_runs
 from rote.experiments.reproduce import reproduce as run_figure
 from rote.experiments.reproduction import AnyFindings, Reproduction
 from rote.experiments.statements.findings import StatementFindings
-from rote.experiments.tables.findings import FigureFindings
 from rote.experiments.vectors.findings import VectorFindings
-from rote.experiments.where import HERE
 from rote.models.attention_only import Positions
 from rote.papers import figure_named
 from rote.papers.paper import WEIGHTINGS, Weighting
@@ -25,7 +26,6 @@ from rote.report.scaling_figure import drawn_scaling
 from rote.report.statement_figure import drawn_statement
 from rote.report.style import save
 from rote.report.vector_figure import drawn_vectors
-from rote.tables import Tabular, frame_of
 from rote.training.trials import EngineName
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rote.charts import TONES, ChartSeries, HeatMap, Mark, Tone, XYChart
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.tables.findings import FigureFindings
+from rote.experiments.lookups.findings import FigureFindings
 from rote.papers.paper import Weighting
-from rote.report.charts import TONES, ChartSeries, HeatMap, Mark, Tone, XYChart
 
 SIZES = ("vocab", "context", "dim", "head_dim", "heads", "layers", "width")
 MOST_SERIES = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 
+from rote.experiments.lookups.findings import FigureFindings
 from rote.experiments.reproduction import AnyFindings
-from rote.experiments.tables.findings import FigureFindings
 from rote.report.document import ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section
 from rote.report.figure_part import figure_part
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart

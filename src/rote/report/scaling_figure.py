@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rote.experiments.tables.findings import FigureFindings
-from rote.experiments.tables.series import FigureSeries
+from rote.experiments.lookups.findings import FigureFindings
+from rote.experiments.lookups.series import FigureSeries
 from rote.measure.laws import LawFit
 from rote.papers.paper import Weighting
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure

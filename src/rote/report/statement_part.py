@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rote.charts import TONES, ChartSeries, Mark, XYChart
 from rote.experiments.statements.findings import StatementFindings
-from rote.report.charts import TONES, ChartSeries, Mark, XYChart
 from rote.report.document import ReportTable
 from rote.report.statement_figure import means
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
 
+from rote.charts import Bar, BarChart, Chart, ChartSeries, HeatMap, Mark, XYChart, number
 from rote.report.axes import Axis
-from rote.report.charts import Bar, BarChart, Chart, ChartSeries, HeatMap, Mark, XYChart, number
 
 WIDTH, WIDE = 480, 960
 """Of a chart that takes half a page, or all of it, in its own units; a page shows them wider or narrower."""

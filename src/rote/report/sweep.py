@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rote.arguments import typed
+from rote.display import html_rows
+from rote.experiments.executor import HERE
 from rote.experiments.files import write_json
 from rote.experiments.grid import Grid
 from rote.experiments.sweep import SweepRun, run_sweep
-from rote.experiments.where import HERE
 from rote.folders.destination import replacing
 from rote.progress import SILENT, Progress
 from rote.report.style import save
 from rote.report.sweep_figure import drawn_sweep
-from rote.tables import html_rows
 from rote.training.trials import EngineName
 
 if TYPE_CHECKING:

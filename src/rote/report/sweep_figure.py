@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rote.errors import InputError
+from rote.experiments.size_laws import FULL, SQUARE, SweepLaw
 from rote.experiments.sweep import SweepRun
-from rote.experiments.sweeps import FULL, SQUARE, SweepLaw
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
 from rote.report.scaling_figure import MANY, series_colours

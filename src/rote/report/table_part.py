@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.experiments.tables.findings import FigureFindings
+from rote.experiments.lookups.findings import FigureFindings
 from rote.report.document import ReportTable
 
 MOST_CELLS = 400

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rote.charts import TONES, ChartSeries, Mark, XYChart
 from rote.experiments.vectors.findings import VectorFindings
 from rote.papers.vector_figures import CapacityFigure, SaturationFigure
-from rote.report.charts import TONES, ChartSeries, Mark, XYChart
 from rote.report.document import ReportTable
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rote.tables import html_pairs
+from rote.display import html_pairs
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rote.arguments import typed
+from rote.display import Records
 from rote.models.attention_only import AttentionOnly
-from rote.tables import Records
 from rote.theory import allenzhu2024 as allenzhu2024
 from rote.theory import bietti2023 as bietti2023
 from rote.theory import bubeck2020 as bubeck2020

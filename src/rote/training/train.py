@@ -8,10 +8,10 @@ from typing import Any
 from torch import Tensor
 
 from rote.arguments import typed
+from rote.display import Records
 from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
-from rote.tables import Records
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.training.initial import Trainable, trainable

@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urlencode
 
+from rote.charts import BarChart, XYChart
 from rote.errors import InputError
-from rote.experiments.plans.built import BITS
-from rote.experiments.plans.row import PlanRow
-from rote.experiments.plans.theory import smallest_by_theory
+from rote.experiments.sizing.built import BITS
+from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.theory import smallest_by_theory
 from rote.models.attention_only import AttentionOnly
-from rote.report.charts import BarChart, XYChart
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks.shape import TaskShape
 from rote.theory import bounds

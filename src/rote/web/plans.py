@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import get_args
 
 from rote.errors import RoteError
-from rote.experiments.plans.built import built_row, ways_for
-from rote.experiments.plans.plan import arranged
-from rote.experiments.plans.row import PlanRow, Section
+from rote.experiments.sizing.built import built_row, ways_for
+from rote.experiments.sizing.plan import arranged
+from rote.experiments.sizing.row import PlanRow, Section
 from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress

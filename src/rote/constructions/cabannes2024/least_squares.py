@@ -15,8 +15,8 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.bietti2023 import dim_for
+from rote.constructions.common.memory_size import memory_spec
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.parts.memory_size import memory_spec
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask
 
@@ -37,7 +37,7 @@ def memory_for(request: Request[AssociationTask, LeastSquaresOptions]) -> Linear
 def build(request: Request[AssociationTask, LeastSquaresOptions]) -> Draft:
     """One closed form for W."""
     from rote.constructions.cabannes2024.solve import least_squares
-    from rote.constructions.parts.random_memory import random_memory
+    from rote.constructions.common.random_memory import random_memory
 
     memory = random_memory(request, memory_for(request).dim)
     solved, spread = least_squares(memory, request.options.ridge)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.parts.random_memory import RandomMemory
+from rote.constructions.common.random_memory import RandomMemory
 
 
 def least_squares(memory: RandomMemory, ridge: float) -> tuple[Float[Tensor, "dim dim"], float]:

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.solvers.zero_slack import refine, solver, usable_columns
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
-from rote.constructions.parts.random_attention.draw import Embeddings, Heads, draw_embeddings, draw_heads
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.skip_gauge import SkipBasis
-from rote.constructions.parts.solvers.zero_slack import refine, solver, usable_columns
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
 from rote.tasks import AssociationTask

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.construction import Request
 from rote.constructions.dana2025.best_encoder import best_encoder
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
@@ -22,8 +24,6 @@ from rote.constructions.dana2025.output_fits import (
     weighted_output,
 )
 from rote.constructions.dana2025.theorem1_distribution import Output, Theorem1DistributionOptions
-from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.setting import AttentionSetting
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named

@@ -19,15 +19,15 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.saturation import CLOSED
 from rote.constructions.dana2025.threshold_heads import (
     POOL,
     best_of_pool,
     draw_threshold_embeddings,
     with_thresholds,
 )
-from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.saturation import CLOSED
 from rote.models.attention_only import AttentionOnly
 
 

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from rote.constructions.common.saturation import LARGEST_SCORE
 from rote.constructions.dana2025.encoder import Encoder
-from rote.constructions.parts.saturation import LARGEST_SCORE
 
 
 def printed_constant(vocab: int, dim: int) -> float:

@@ -20,8 +20,8 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
+from rote.constructions.common.whitening import whiten
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence
-from rote.constructions.parts.whitening import whiten
 
 CUTOFF = 1e-7
 """Directions of the weighted features below this share of the largest are left to zero; float64 carries no more."""

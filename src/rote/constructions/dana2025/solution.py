@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.parts.random_attention.codes import answer_code, targets
-from rote.constructions.parts.random_attention.draw import Embeddings, Heads, model_weights
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.random_attention.skip_gauge import SkipBasis, output_maps, value_part
+from rote.constructions.common.random_attention.absorbed_skip import SkipBasis, output_maps, value_part
+from rote.constructions.common.random_attention.codes import answer_code, targets
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, model_weights
+from rote.constructions.common.random_attention.features import Differences
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import PAD, AssociationTask

@@ -19,9 +19,9 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.parts.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.saturation import PAD_DEPTH
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, gaussian, orthonormal_rows
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.saturation import PAD_DEPTH
 from rote.models.attention_only import AttentionOnly
 
 PAD_VALUE = 2.0**-6

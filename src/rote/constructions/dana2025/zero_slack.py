@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
+from rote.constructions.common.random_attention.score_size import score_sizes
 from rote.constructions.construction import Draft, Request
 from rote.constructions.dana2025.arrowhead import arrowhead_attempt, arrowhead_refusal
 from rote.constructions.dana2025.dense import dense_attempt
 from rote.constructions.dana2025.theorem1 import Theorem1Options
-from rote.constructions.parts.random_attention.score_size import score_sizes
 from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import examine
 from rote.measure.rounding import MOST_ROUNDING

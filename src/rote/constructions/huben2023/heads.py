@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.constructions.common.neurons import Neurons, well_conditioned
+from rote.constructions.common.random_attention.codes import answer_code
+from rote.constructions.common.random_attention.draw import gaussian
+from rote.constructions.common.saturation import UNSEEN
 from rote.constructions.construction import Draft, Request
 from rote.constructions.huben2023.memory import FLAGS, ID, MemoryOptions
-from rote.constructions.parts.neurons import Neurons, well_conditioned
-from rote.constructions.parts.random_attention.codes import answer_code
-from rote.constructions.parts.random_attention.draw import gaussian
-from rote.constructions.parts.saturation import UNSEEN
 from rote.models.attention_only import AttentionOnly
 from rote.models.budget import FORWARD_FLOATS, rows_within
 from rote.models.forward.attention_only import head_values, heads_output, layer_heads

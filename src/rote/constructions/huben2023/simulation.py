@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.parts.saturation import UNSEEN
+from rote.constructions.common.saturation import UNSEEN
 from rote.errors import InputError, problems
 
 RELU_DEFECT = 0.27846454276107374

@@ -33,8 +33,8 @@ def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
     """As many facts as neurons, by their answers' codes."""
     import torch
 
+    from rote.constructions.common.random_attention.codes import answer_code
     from rote.constructions.madden2025.solve import solve
-    from rote.constructions.parts.random_attention.codes import answer_code
 
     task, spec = request.task.majority(), layer_for(request)
     generator = torch.Generator().manual_seed(request.seed)

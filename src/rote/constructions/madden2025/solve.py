@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
+from rote.constructions.common.neurons import Neurons, well_conditioned
+from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads, model_weights, orthonormal_rows
 from rote.constructions.construction import Draft, Request
 from rote.constructions.madden2025.sizes import NeuronOptions
-from rote.constructions.parts.neurons import Neurons, well_conditioned
-from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads, model_weights, orthonormal_rows
 from rote.models.budget import FORWARD_FLOATS, rows_within
 from rote.models.forward.attention_only import residual
 from rote.models.forward.mlp_transformer import neurons

@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.parts.random_attention.draw import gaussian
-from rote.constructions.parts.saturation import ATTENDED
+from rote.constructions.common.random_attention.draw import gaussian
+from rote.constructions.common.saturation import ATTENDED
 from rote.errors import InputError
 
 DIRECTIONS = 64

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
-from rote.constructions.parts.random_memory import RandomMemory
+from rote.constructions.common.random_memory import RandomMemory
 from rote.models.budget import SOLVE_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 

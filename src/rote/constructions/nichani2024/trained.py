@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rote.constructions.common.memory_size import memory_spec
 from rote.constructions.construction import Construction, Draft, Options, Request, register
-from rote.constructions.parts.memory_size import memory_spec
 from rote.errors import CheckFailed
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
@@ -43,8 +43,8 @@ def doubt(request: Request[AssociationTask, TrainedOptions]) -> str:
 
 def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
     """Fit W to all facts. A dim that is given and too small is an error; one that is not given grows until it does."""
+    from rote.constructions.common.random_memory import random_memory
     from rote.constructions.nichani2024.fit import train
-    from rote.constructions.parts.random_memory import random_memory
 
     shape = request.task.shape
     facts, tried = shape.associations, []

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rote.constructions.common.random_attention.codes import answer_code
+from rote.constructions.common.random_attention.score_size import FOR_FITS
+from rote.constructions.common.random_attention.setting import AttentionSetting
+from rote.constructions.common.whitening import Whitened, whiten
 from rote.constructions.construction import Request
-from rote.constructions.parts.random_attention.codes import answer_code
-from rote.constructions.parts.random_attention.score_size import FOR_FITS
-from rote.constructions.parts.random_attention.setting import AttentionSetting
-from rote.constructions.parts.whitening import Whitened, whiten
 from rote.constructions.rote.fit import ReadoutFit, fit_readout
 from rote.constructions.rote.readout import SAFETY, ReadoutOptions
 from rote.errors import InputError

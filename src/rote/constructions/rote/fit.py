@@ -18,7 +18,7 @@ from jaxtyping import Float, Integer
 from scipy.optimize import minimize
 from torch import Tensor
 
-from rote.constructions.parts.whitening import Whitened
+from rote.constructions.common.whitening import Whitened
 from rote.models.budget import FIT_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 

@@ -13,9 +13,9 @@ from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.search import tried_as
 from rote.experiments.blocks.studies import Studies
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
+from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
-from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
 
 

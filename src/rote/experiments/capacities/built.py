@@ -7,7 +7,7 @@ from typing import Any
 from rote.constructions.build import build
 from rote.errors import InputError, RoteError
 from rote.experiments.capacities.search import Capacity, largest_recalled, table_for
-from rote.experiments.plans.promise import theorem1_promise
+from rote.experiments.sizing.promise import theorem1_promise
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask

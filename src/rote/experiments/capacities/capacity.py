@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
+from rote.display import Tabular, frame_of, html_rows
 from rote.errors import InputError
 from rote.experiments.capacities.built import built_capacity
 from rote.experiments.capacities.search import Capacity
 from rote.experiments.capacities.trained import trained_capacity
-from rote.experiments.where import HERE
+from rote.experiments.executor import HERE
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
-from rote.tables import Tabular, frame_of, html_rows
 from rote.tasks import require_associations
 from rote.tasks.facts import Facts, facts
 from rote.theory import Bound, bounds

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from rote.experiments.capacities.search import Capacity, largest_recalled, table_for
-from rote.experiments.plans.promise import theorem1_promise
+from rote.experiments.executor import HERE
 from rote.experiments.seeds import SeedTrainer, train_seeds
-from rote.experiments.where import HERE
+from rote.experiments.sizing.promise import theorem1_promise
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask

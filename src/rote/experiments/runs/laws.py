@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rote.arguments import typed
+from rote.display import Tabular
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
-from rote.experiments.sweeps import FEWEST, SweepLaw, laws_frame, sweep_laws
+from rote.experiments.size_laws import FEWEST, SweepLaw, laws_frame, sweep_laws
 from rote.papers.paper import Weighting
 from rote.progress import SILENT, Progress
-from rote.tables import Tabular
 
 if TYPE_CHECKING:
     import polars

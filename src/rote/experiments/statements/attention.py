@@ -9,6 +9,10 @@ import torch
 from torch import Tensor
 
 from rote.constructions.build import build
+from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.random_attention.setting import AttentionSetting as Drawn
 from rote.constructions.dana2025.best_encoder import best_encoder
 from rote.constructions.dana2025.circle_encoder import circle_encoder
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
@@ -21,10 +25,6 @@ from rote.constructions.dana2025.output_fits import (
     paper_output,
 )
 from rote.constructions.dana2025.theorem1_distribution import covering
-from rote.constructions.parts.random_attention.draw import draw_embeddings, draw_heads
-from rote.constructions.parts.random_attention.features import Differences
-from rote.constructions.parts.random_attention.score_size import ScoreSize
-from rote.constructions.parts.random_attention.setting import AttentionSetting as Drawn
 from rote.experiments.statements.distributions import distributions
 from rote.experiments.statements.encoders import STEPS, Numbers
 from rote.measure.recall import recall

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
+from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.statements.trial import StatementTrial, measured_record
-from rote.experiments.where import Ask, Outcome
 from rote.papers.statements import Statement, StatementCell
 from rote.progress import Progress
 

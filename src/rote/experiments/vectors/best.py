@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import CheckFailed, InputError
+from rote.experiments.executor import HERE
 from rote.experiments.seeds import VectorSeedTrainer, train_seeds
-from rote.experiments.where import HERE
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.query_attention import QueryAttention

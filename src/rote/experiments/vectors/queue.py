@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.vectors.training import trained_record
 from rote.experiments.vectors.trial import Results, VectorTrial
-from rote.experiments.where import Ask, Outcome
 from rote.progress import Progress
 
 

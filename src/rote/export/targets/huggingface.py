@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rote.export import shipped
-from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
-from rote.export.parts.tokenizer import refuse_text, write_tokenizer
+from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
+from rote.export.common.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject

@@ -30,13 +30,13 @@ import torch
 from torch import Tensor
 
 from rote.export.certificate import Condition
-from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
-from rote.export.parts.half_cache import half_conditions, within_half
-from rote.export.parts.norm_trick import ROUNDING, constant_for, norm_conditions
-from rote.export.parts.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
-from rote.export.parts.places import Pairs, inputs_of, pairs_of
-from rote.export.parts.temperature import bias_below, gain_for
-from rote.export.parts.tokenizer import refuse_text, write_tokenizer
+from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
+from rote.export.common.half_cache import half_conditions, within_half
+from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
+from rote.export.common.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
+from rote.export.common.places import Pairs, inputs_of, pairs_of
+from rote.export.common.temperature import bias_below, gain_for
+from rote.export.common.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject

@@ -24,11 +24,11 @@ import torch
 from torch import Tensor
 
 from rote.export.certificate import Condition
-from rote.export.parts.half_cache import half_conditions, within_half
-from rote.export.parts.norm_trick import ROUNDING, constant_for, norm_conditions
-from rote.export.parts.normal_form import normal_form, refuse_other_architectures
-from rote.export.parts.places import Pairs, inputs_of, pairs_of
-from rote.export.parts.temperature import gain_for
+from rote.export.common.half_cache import half_conditions, within_half
+from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
+from rote.export.common.normal_form import normal_form, refuse_other_architectures
+from rote.export.common.places import Pairs, inputs_of, pairs_of
+from rote.export.common.temperature import gain_for
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling

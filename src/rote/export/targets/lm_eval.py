@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 from rote.export import shipped
 from rote.export.certificate import Condition
-from rote.export.parts.checkpoint import TRANSFORMERS, CheckpointRuntime
+from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from rote.export.parts.tabled import TabledRuntime, write_vocabulary
+from rote.export.common.tabled import TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject

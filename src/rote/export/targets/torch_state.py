@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.export.parts.tabled import VOCABULARY, TabledRuntime, write_vocabulary
+from rote.export.common.tabled import VOCABULARY, TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from rote.export import shipped
-from rote.export.parts.normal_form import NormalForm, normal_form, refuse_other_architectures
-from rote.export.parts.tokenizer import refuse_text, write_tokenizer
+from rote.export.common.normal_form import NormalForm, normal_form, refuse_other_architectures
+from rote.export.common.tokenizer import refuse_text, write_tokenizer
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject

@@ -1,0 +1,198 @@
+"""The meter as a run: dataset sizes around the plateau, seeds, a search for the rate, more steps, one ledger.
+
+A module holds what it is offered until it is full, so held bits against offered bits rise along the diagonal, bend, and
+fall under overload. The reading is the largest mean over seeds (`strings`), or what models that recall everything hold
+(`facts`). Its interval comes from how much seeds differ at all loads; three lengths of training at the best load say
+what still more steps would add.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rote import __version__
+from rote.arguments import typed
+from rote.errors import CheckFailed, InputError
+from rote.experiments.executor import HERE, Where, where
+from rote.experiments.ledgers.ledger import Ledger
+from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
+from rote.experiments.lm_capacity.reading import MeterProtocol, MeterReading
+from rote.lm.capacity.point import Point
+from rote.lm.capacity.strings import StringShape
+from rote.lm.capacity.subjects import MeterSubject, Sizes, check_causal, subject
+from rote.lm.language_model import count_parameters
+from rote.progress import SILENT, Progress
+from rote.training.failure import Failed
+
+FORMAT = 3
+"""Raised when points of the same name would come out otherwise."""
+RATES = (0.025, 0.05, 0.1, 0.2, 0.4)
+SEARCH_STEPS = 0.25
+"""Steps of the search for the rate, as a share."""
+BETTER_RATE = 1.01
+"""By what factor more another rate must hold to be the better: seeds alone differ by about as much."""
+LOADS: dict[MeterProtocol, tuple[float, ...]] = {
+    "strings": (2.5, 2.9, 3.3),
+    "facts": (1.0, 1.5, 2.0, 2.5),
+}
+"""Bits offered per parameter."""
+FEWER = (2, 4, 8)
+"""Parts of the steps that are tried as well."""
+WIDER = 1.18
+"""The next load as a multiple, where most is held at the smallest or the largest that was tried."""
+WIDENED = 4
+"""How many times it is widened at most."""
+
+
+@typed
+def meter(
+    model: str,
+    sizes: Sizes | None = None,
+    *,
+    protocol: MeterProtocol = "strings",
+    vocab: int = 64,
+    key: int = 2,
+    loads: Sequence[float] | None = None,
+    steps: int = 4000,
+    seeds: int = 2,
+    rate: float | None = None,
+    fewer: Sequence[int] = FEWER,
+    folder: str | Path | None = None,
+    workers: int | None = None,
+    on: str = HERE,
+    progress: Progress = SILENT,
+) -> MeterReading:
+    """How many bits per parameter `model` (see `rote.lm.capacity.subjects`) can be made to hold.
+
+    `loads` are bits offered per parameter; when absent, more are tried until less is held on both sides. The peak rate
+    is searched for on short runs unless `rate` is given. `fewer` are the parts of the steps that are tried as well, to
+    tell what more would add. With a folder every point is kept in its ledger when it ends, so that a run that was cut
+    short goes on. `on` says where points are trained: `here`, `ray`, or the address of a Ray cluster.
+
+    >>> import rote
+    >>> reading = rote.meter("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
+    >>> reading.parameters.total > 0
+    True
+    """
+    shape = StringShape(vocab, key, 14 if protocol == "strings" else 1)
+    chosen = tuple(sorted(set(LOADS[protocol] if loads is None else loads)))
+    _refuse(chosen, steps, seeds, rate)
+    made = subject(model, sizes or Sizes(), shape)
+    check_causal(made, shape)
+    counted = count_parameters(made.make())
+    identity = {
+        "kind": "meter", "format": FORMAT, "subject": made.identity, "protocol": protocol, "vocab": vocab, "key": key,
+    }  # fmt: skip
+    about = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
+    numbers = [shape.strings_of(load * counted.total) for load in chosen]
+    with Ledger.open(folder, identity, about) as ledger:
+        trainer = PointTrainer(model, sizes or Sizes(), shape)
+        bench = _Bench(trainer, made, ledger, where(on, workers), progress)
+        peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
+
+        def reading_of(sizes: Sequence[int]) -> MeterReading:
+            keys = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
+            points = tuple(bench.points("held against offered bits", keys))
+            return MeterReading(made.name, protocol, shape, counted, points, (), peak, bench.trained)
+
+        reading = reading_of(numbers)
+        for _ in range(0 if loads is not None else WIDENED):
+            wider = _wider(reading)
+            if wider is None:
+                break
+            numbers = [*numbers, wider]
+            reading = reading_of(numbers)
+        shorter: tuple[Point, ...] = ()
+        if reading.best is not None:
+            lengths = [max(1, steps // part) for part in fewer]
+            keys = [PointTrial(reading.best, length, peak, seed) for length in lengths for seed in range(seeds)]
+            shorter = tuple(bench.points("fewer steps", keys))
+    return replace(reading, shorter=shorter, trained=bench.trained)
+
+
+def _wider(reading: MeterReading) -> int | None:
+    """A size beyond those tried, on the side where the plateau may go on; none when it is in sight or out of keys."""
+    keys = reading.shape.vocab**reading.shape.key
+    if reading.bracketed:
+        return None
+    if reading.best == reading.sizes[-1]:
+        next_size = math.ceil(reading.sizes[-1] * WIDER)
+        return next_size if next_size <= keys else None
+    next_size = math.floor(reading.sizes[0] / WIDER)
+    return next_size if next_size >= 1 else None
+
+
+def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) -> None:
+    from rote.errors import problems
+
+    refused = []
+    if not loads or min(loads) <= 0 or not all(map(math.isfinite, loads)):
+        refused.append(f"`load`: bits offered per parameter are positive, given {list(loads)}")
+    if steps < 8:
+        refused.append(f"`steps`: {steps} steps train nothing; give at least 8")
+    if seeds < 1:
+        refused.append(f"`seeds`: {seeds} seeds are none; give at least 1")
+    if rate is not None and not 0 < rate < math.inf:
+        refused.append(f"`rate`: {rate} is no positive number")
+    if refused:
+        raise problems("meter", refused)
+
+
+def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
+    """Climb from the middle rate to its better neighbour, and stop where neither is better."""
+    short = max(8, round(SEARCH_STEPS * steps))
+
+    def held(places: Iterable[int]) -> dict[int, float]:
+        keys = [PointTrial(strings, short, RATES[place], 0) for place in places]
+        points = bench.points("searching the rate", keys)
+        return {RATES.index(point.rate): point.held for point in points}
+
+    best = len(RATES) // 2
+    tried = held([best - 1, best, best + 1])
+    while True:
+        top = max(tried, key=lambda place: tried[place])
+        best = top if tried[top] > BETTER_RATE * tried[best] else best
+        missing = [place for place in (best - 1, best + 1) if 0 <= place < len(RATES) and place not in tried]
+        if not missing:
+            break
+        tried |= held(missing)
+    if tried[best] <= 0:
+        raise InputError(f"{bench.subject.name}: holds nothing after {short} steps at any rate; give more `steps`")
+    return RATES[best]
+
+
+class _Bench:
+    """Has points trained, and keeps them in the ledger."""
+
+    def __init__(
+        self, trainer: PointTrainer, made: MeterSubject, ledger: Ledger, where: Where, progress: Progress
+    ) -> None:
+        self.subject, self.trained = made, 0
+        self._trainer, self._where, self._ledger, self._progress = trainer, where, ledger, progress
+        self._known = {PointTrial(**row.cell, seed=row.seed): Point(**row.result) for row in ledger.rows()}
+
+    def points(self, what: str, trials: Sequence[PointTrial]) -> list[Point]:
+        """The points of these trials, without those that failed."""
+        failed: dict[PointTrial, Failed] = {}
+
+        def missing() -> list[PointTrial]:
+            return [trial for trial in dict.fromkeys(trials) if trial not in self._known and trial not in failed]
+
+        with self._progress.stage(what, len(trials)) as stage:
+            stage.advance(len(trials) - len(missing()))
+            for trial, point, seconds in self._where.run(self._trainer, missing, False, SILENT):
+                stage.advance()
+                if isinstance(point, Failed):
+                    failed[trial] = point
+                    self._ledger.record_failure(trial.key, point.reason)
+                    continue
+                self._known[trial] = point
+                self._ledger.record(trial.cell, trial.seed, point.summary(), seconds)
+                self.trained += 1
+        if failed and not any(trial in self._known for trial in trials):
+            raise CheckFailed(f"none of {len(failed)} points ended; {next(iter(failed.values())).reason}")
+        return [self._known[trial] for trial in trials if trial in self._known]

@@ -1,0 +1,91 @@
+"""Points of the meter as trials: each in a process with one thread, several side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from rote.experiments.executor import Ask, Outcome
+from rote.experiments.ledgers.ledger import TrialKey
+from rote.lm.capacity.point import Point, measure_point
+from rote.lm.capacity.strings import StringShape
+from rote.lm.capacity.subjects import Sizes, subject
+from rote.progress import Progress
+from rote.training.failure import FAILURES, Failed
+from rote.training.query_attention.train import one_thread
+
+
+@dataclass(frozen=True)
+class PointTrial:
+    """What names a point, besides the run's identity."""
+
+    strings: int
+    steps: int
+    rate: float
+    seed: int
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        return {"strings": self.strings, "steps": self.steps, "rate": self.rate}
+
+    @property
+    def key(self) -> TrialKey:
+        return TrialKey.of(self.cell, self.seed)
+
+
+@dataclass(frozen=True)
+class PointTrainer:
+    """Trains points of one subject. It is named, not sent: every process makes its own."""
+
+    model: str
+    sizes: Sizes
+    shape: StringShape
+
+    def train(
+        self, ask: Ask[PointTrial], workers: int | None, progress: Progress
+    ) -> Iterator[Outcome[PointTrial, Point]]:
+        trials = sorted(ask(), key=lambda trial: -trial.strings * trial.steps)
+        workers = workers or os.cpu_count() or 1
+        if workers == 1 or len(trials) < 2:
+            for trial in trials:
+                point = self.point(trial)
+                yield trial, point, point.seconds
+            return
+        lost = []
+        for trial, point in self._in_processes(trials, workers):
+            # A process that the system kills, for its memory as a rule, takes those beside it along.
+            if isinstance(point, Failed) and isinstance(point.error, BrokenProcessPool):
+                lost.append(trial)
+            else:
+                yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
+        for trial in lost:
+            for _, point in self._in_processes([trial], 1):
+                yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
+
+    def point(self, trial: PointTrial) -> Point:
+        made = subject(self.model, self.sizes, self.shape)
+        with one_thread():
+            return measure_point(made, self.shape, trial.strings, trial.steps, trial.rate, trial.seed)
+
+    def _in_processes(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
+        # Processes are started afresh: a fork of one that has used torch's threads may hang.
+        with ProcessPoolExecutor(min(workers, len(trials)), mp_context=get_context("spawn")) as pool:
+            running = {pool.submit(self.point, trial): trial for trial in trials}
+            try:
+                while running:
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(done), _outcome(done)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+
+def _outcome(future: Future[Point]) -> Point | Failed:
+    try:
+        return future.result()
+    except FAILURES as error:
+        return Failed(error)

@@ -1,0 +1,35 @@
+"""Points that a figure computes from its experiment's own: slopes of accuracy in the number of heads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rote.experiments.lookups.series import FigureSeries, SeriesPoint
+from rote.papers.paper import WEIGHTINGS, Weighting
+
+FULL = 0.95
+"""Accuracy above which experiment 4 of Dana et al. 2025 takes no points."""
+
+
+def slopes(measured: list[FigureSeries]) -> list[FigureSeries]:
+    """Slope of accuracy in H for every dimension and seed, over points whose mean stays below .95."""
+    return [FigureSeries("slope in H", tuple(_slope(series) for series in measured))]
+
+
+def _slope(series: FigureSeries) -> SeriesPoint:
+    values: dict[Weighting, list[float]] = {}
+    for weighting in WEIGHTINGS:
+        kept = [point for point in series.points if (mean := point.mean(weighting)) is not None and mean < FULL]
+        seeds = min((len(point.values[weighting]) for point in kept), default=0)
+        x = [point.x for point in kept]
+        values[weighting] = [
+            float(np.polyfit(x, [point.values[weighting][seed] for point in kept], 1)[0])
+            for seed in range(seeds)
+            if len(kept) > 1
+        ]
+    released = [(p.x, p.published) for p in series.points if p.published is not None and p.published < FULL]
+    published = (
+        float(np.polyfit([x for x, _ in released], [y for _, y in released], 1)[0]) if len(released) > 1 else None
+    )
+    cell = series.points[0].cell
+    return SeriesPoint(cell.spec.dim if cell is not None else 0, values, published=published)

@@ -1,0 +1,65 @@
+"""What `rote build` makes of given facts by every method, beside a plain look-up table and a zip, by bytes.
+
+A row that names a method gives the parameters and bytes that its command writes, or says that only building tells, or
+why it is refused. Bytes are those of the tensors in the file of weights; the words of the vocabulary are
+counted by the zip alone. What theory says without a construction is in rows of its own, without bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from rote.arguments import typed
+from rote.display import Records
+from rote.experiments.sizing.built import BITS, built_row, ways_for
+from rote.experiments.sizing.row import PlanRow, Section
+from rote.experiments.sizing.theory import rows_without_model, theory_rows
+from rote.experiments.storage import zipped_bytes
+from rote.models.model import dtype_named
+from rote.progress import SILENT, Progress
+from rote.tasks import TokenTask, require_tokens
+from rote.tasks.facts import Facts, facts
+
+SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
+"""What a table of a plan shows of a row."""
+
+
+@typed
+def plan(
+    task: Facts,
+    *,
+    dtype: str | None = None,
+    everything: bool = False,
+    progress: Progress = SILENT,
+) -> Records[PlanRow]:
+    """Every way to hold the task's facts, section by section, fewest bytes first.
+
+    `dtype` is that of the builds; each method's own when absent. Methods whose size only building tells are built where
+    that takes seconds, and with `everything` in any case.
+
+    >>> import rote
+    >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
+    >>> rows.frame().columns[0], len(rows) > 5
+    ('id', True)
+    """
+    why = "plans are for token tasks; for vectors see the bound mahdavi2024.theorem1"
+    task = require_tokens(facts(task), why)
+    if dtype is not None:
+        dtype_named(dtype)
+    file = Path(task.origin.source)
+    built = [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]
+    return arranged(task, dtype, built, zipped_bytes(file if file.is_file() else task))
+
+
+def arranged(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
+    """The rows that builds gave, what theory says beside them, and what the facts take without a model, in order."""
+    without = rows_without_model(task.shape, BITS[dtype or "float32"], zipped)
+    return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)
+
+
+def _place(row: PlanRow) -> tuple[int, float, int, str]:
+    unsized = math.inf if row.bytes is None else row.bytes
+    return get_args(Section).index(row.section), unsized, row.parameters or 0, row.id

@@ -1,0 +1,134 @@
+"""Rows of a plan that nobody constructs: orders of growth and estimates, and the limit of counting.
+
+What a result says only up to constants, or for an architecture that rote has not, is no promise of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rote.constructions import CONSTRUCTIONS
+from rote.errors import InputError
+from rote.experiments.sizing.row import PlanRow
+from rote.experiments.storage import entropy_bits, fixed_width_bits
+from rote.models.spec import in_words, size_of
+from rote.tasks.shape import TaskShape
+from rote.theory import RESULTS
+from rote.theory.result import Result
+from rote.theory.smallest import SmallestModel, SmallestSize
+
+INDEX_BITS = 64
+"""Of an integer of look-up structure."""
+
+BUILT_OTHERWISE = {"dana2025.remark2"}
+"""Results that a construction keeps with a setting of its own, and which have a row by it."""
+
+
+def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
+    """What results say of a task of this kind and shape that no construction of such tasks meets."""
+    built = {way.meets for way in CONSTRUCTIONS.values() if issubclass(kind, way.tasks)} | BUILT_OTHERWISE
+    rows = []
+    for result in RESULTS.values():
+        for smallest in result.smallest:
+            try:
+                size = smallest(shape)
+            except InputError as error:
+                if result.id not in built:
+                    rows.append(_refused(result, str(error)))
+                continue
+            # A construction's own size is the truth; a size without an architecture is another thing, and is said.
+            if isinstance(size, SmallestSize) or result.id not in built:
+                rows.append(_order(result, size))
+    return rows
+
+
+def smallest_by_theory(shape: TaskShape, bits: int = 32, zipped: int | None = None) -> list[PlanRow]:
+    """The smallest model that each result gives for a shape alone, fewest bytes first, beside tables and a zip.
+
+    No table is at hand, so nothing is built: `rote.plan` says what a build of the facts themselves writes.
+    """
+    rows = [row for row in rows_without_model(shape, bits, zipped or 0) if row.id != "zip" or zipped is not None]
+    for result in RESULTS.values():
+        for smallest in result.smallest:
+            try:
+                size = smallest(shape)
+            except InputError as error:
+                rows.append(_refused(result, str(error)))
+                continue
+            total = size.parameters * (size.bits_per_parameter or float(bits))
+            if isinstance(size, SmallestModel):
+                total += INDEX_BITS * size_of(size.spec.index_shapes())
+            rows.append(_order(result, size).model_copy(update={"bits": total, "bytes": math.ceil(total / 8)}))
+    return sorted(rows, key=lambda row: (not row.possible, math.inf if row.bytes is None else row.bytes, row.id))
+
+
+def _order(result: Result, size: SmallestModel | SmallestSize) -> PlanRow:
+    return PlanRow(
+        id=result.id,
+        kind=result.kind,
+        section="orders",
+        possible=True,
+        model=size.description if isinstance(size, SmallestSize) else in_words(size.spec),
+        spec=None if isinstance(size, SmallestSize) else size.spec.to_config(),
+        parameters=size.parameters,
+        reason=size.reason,
+        source=result.source,
+    )
+
+
+def _refused(result: Result, reason: str) -> PlanRow:
+    return PlanRow(
+        id=result.id,
+        kind=result.kind,
+        section="refused",
+        possible=False,
+        model="none",
+        reason=reason,
+        source=result.source,
+    )
+
+
+def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow]:
+    """The fewest numbers of so many bits that any model needs, plain look-up tables, and a zip."""
+    fewest = max(1, math.ceil(shape.bits / bits))
+    return [
+        PlanRow(
+            id="rote.counting",
+            kind="limit",
+            section="no model",
+            possible=True,
+            model=f"any model of {bits}-bit numbers",
+            parameters=fewest,
+            bits=float(fewest * bits),
+            bytes=math.ceil(fewest * bits / 8),
+            reason=f"the answers carry {shape.bits:.0f} bits: no model of typical answers is smaller, keys left out",
+            source=RESULTS["rote.counting"].source,
+        ),
+        _table("table.fixed", float(fixed_width_bits(shape)), "keys and answers in whole bits, a row per fact"),
+        _table("table.entropy", entropy_bits(shape), "the set of keys and the answers at their entropy"),
+        PlanRow(
+            id="zip",
+            kind="exact",
+            section="no model",
+            possible=True,
+            model="zip of the facts",
+            bits=float(8 * zipped),
+            bytes=zipped,
+            reason="measured; includes the words themselves",
+            source="deflate, strongest setting",
+        ),
+    ]
+
+
+def _table(id: str, bits: float, reason: str) -> PlanRow:
+    return PlanRow(
+        id=id,
+        kind="exact",
+        section="no model",
+        possible=True,
+        model="look-up table",
+        bits=bits,
+        bytes=math.ceil(bits / 8),
+        reason=reason,
+        source="counting",
+    )

@@ -1,0 +1,34 @@
+"""What a norm that is undone by a constant needs: the constant's square hides the stream's, and nothing overflows."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from rote.export.certificate import Condition
+from rote.export.common.normal_form import NormalForm
+from rote.export.subject import ExportSubject
+
+ROUNDING = 2.0**-24
+"""What float32 does not see beside 1."""
+OVERFLOW = 2.0**127
+SMALLEST_CONSTANT, LARGEST_CONSTANT = 2.0**20, 2.0**56
+"""The sum of a few squares of the largest must not overflow."""
+
+
+def constant_for(largest_square: float) -> float:
+    """The smallest power of two whose square hides the stream's; 2^20 does for nearly every model."""
+    needed = math.sqrt(2 * largest_square / ROUNDING)
+    return min(LARGEST_CONSTANT, max(SMALLEST_CONSTANT, 2.0 ** math.ceil(math.log2(max(needed, 1.0)))))
+
+
+def norm_conditions(form: NormalForm, subject: ExportSubject, constants: Tensor) -> tuple[Condition, ...]:
+    """The conditions on the constants that stand in a checkpoint's stream, measured over every fact in float64."""
+    largest = form.largest_square(torch.from_numpy(subject.contexts))
+    total = float(constants.double().square().sum())
+    return (
+        Condition(name="stream's square beside the constant's", value=largest / total, below=ROUNDING),
+        Condition(name="largest number in a norm", value=total + largest, below=OVERFLOW),
+    )
