@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from rote.cli.options import bars
-from rote.experiments.lm_capacity.study import meter_study
-from rote.report.architectures_page import write_architectures_page
+from studies.architectures import meter_study
+from studies.architectures_page import write_architectures_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "architectures.md"
 

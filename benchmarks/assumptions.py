@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import time
 
-from real_weights import DOCS, minilm, smollm2
-
 import rote
-from rote.report.assumptions_page import write_assumptions_page
+from real_weights import DOCS, minilm, smollm2
+from studies.assumptions_page import write_assumptions_page
 
 TOKENS = {"MiniLM": 32, "SmolLM2-135M": 16}
 """A passage's tokens. SmolLM2 has more dimensions, so needs more passages of the same text."""

@@ -15,13 +15,13 @@ import time
 
 import numpy as np
 import torch
-from training_step import baseline, least_times
 
 from rote.experiments.lookups.plan import cell_protocol
 from rote.papers import figures_named
 from rote.progress import Bars
 from rote.tasks.generators import random_associations
 from rote.training.trials import Trial, run_trials
+from training_step import baseline, least_times
 
 
 def grid(first_seed: int, repeats: int) -> dict[str, float]:

@@ -10,11 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from real_weights import DOCS, smollm2
-
 import rote
+from real_weights import DOCS, smollm2
 from rote.lm.recall import MEASURES
-from rote.report.known_facts_page import write_known_facts_page
+from studies.known_facts_page import write_known_facts_page
 
 MILLION = 1_000_000
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from rote.experiments.vectors.narrowing import narrowed
 from rote.measure.error import error
 from rote.measure.recall import recall
 from rote.models.model import Model
@@ -22,6 +21,7 @@ from rote.papers.vector_figures import VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.train import train_vectors
+from studies.narrowing import narrowed
 
 CONTEXT, WIDE = 32, 64
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 
 from rote.cli.options import bars
-from rote.experiments.real_tables import real_tables
-from rote.report.real_tables_page import write_real_tables_page
+from studies.real_tables import real_tables
+from studies.real_tables_page import write_real_tables_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "real_tables.md"
 

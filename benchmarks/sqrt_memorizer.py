@@ -21,8 +21,8 @@ from rote.constructions.kajitsuka2025.sequence_to_sequence import positions_reca
 from rote.constructions.kajitsuka2025.sequences import random_sequences
 from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.models.attention_only import AttentionOnly
-from rote.report.memorizer_figure import Cost, fitted_exponent, memorizer_figure
 from rote.tasks import AssociationTask, Vocabulary
+from studies.memorizer_figure import Cost, fitted_exponent, memorizer_figure
 
 TOKENS = 1000
 LENGTH = 8

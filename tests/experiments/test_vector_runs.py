@@ -12,10 +12,8 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.experiments.vectors import training as vector_training
 from rote.experiments.vectors.cost import vector_cost
-from rote.experiments.vectors.narrowing import narrowed
 from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.saturation import head_shares, saturated
-from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
@@ -27,8 +25,6 @@ from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
 from rote.report.reproduction import reported
 from rote.report.run_report import write_run_report
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention.initial import initial_vector_weights
-from rote.training.query_attention.train import train_vectors
 
 SMALL = CapacityFigure(
     "mahdavi2024.small",
@@ -128,26 +124,6 @@ def test_overlap_is_one_for_heads_that_ignore_each_other_and_nought_for_heads_th
 def attention_only():
     spec = AttentionOnly(vocab=3, context=2, dim=2, head_dim=1, heads=1)
     return Model(spec, {name: torch.zeros(shape) for name, shape in spec.shapes().items()})
-
-
-def test_a_wide_head_is_narrowed_to_one_less_than_the_context_without_a_change():
-    task = random_vectors(50, 6, 16, shared=True, classes=5, distribution="uniform")
-    spec = QueryAttention.experiment(6, 5, heads=3, head_dim=16, dim=16)
-    weights = {name: part.double() for name, part in initial_vector_weights(spec, 0).items()}
-    weights["query"] = 10 * weights["query"]
-    model = Model(spec, weights)
-    narrow = narrowed(model, task)
-    assert narrow.spec.head_dim == 5
-    inputs = task.inputs(slice(None))
-    assert (narrow.logits(inputs) - model.logits(inputs)).abs().max() < 1e-12
-    with pytest.raises(InputError, match="not larger"):
-        narrowed(narrow, task)
-
-
-def test_a_trained_wide_model_recalls_as_much_when_narrowed():
-    task = random_vectors(40, 8, 16, shared=True, classes=10, distribution="uniform")
-    trained = train_vectors(task, QueryAttention.experiment(8, 10, heads=4, head_dim=16, dim=16), 0)
-    assert trained.accuracy == 1 == recall(narrowed(trained.model, task), task).recall
 
 
 @pytest.mark.parametrize("figure", MAHDAVI2024, ids=lambda figure: figure.id)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rote.experiments.real_tables import RealTable, VerifiedModel
 from rote.models.attention_only import AttentionOnly
 from rote.report.style import BLUE, GREEN, GREY, ORANGE, VERMILION, figure, save
+from studies.real_tables import RealTable, VerifiedModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

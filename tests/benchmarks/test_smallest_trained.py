@@ -7,10 +7,10 @@ import pytest
 
 import rote
 from rote.errors import InputError
-from rote.experiments.capacities import smallest_trained as module
-from rote.experiments.capacities.smallest_trained import fewest, smallest_trained
 from rote.folders import read_folder, verify
 from rote.tasks import AssociationTask, Vocabulary
+from studies import smallest_trained as module
+from studies.smallest_trained import fewest, smallest_trained
 
 FACTS = "random:vocab=6,context=2,facts=12,seed=1"
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from rote.arguments import typed
 from rote.experiments.capacities.capacity import capacity
-from rote.experiments.capacities.smallest_trained import SmallestTrained, smallest_trained
 from rote.experiments.files import write_json
 from rote.experiments.sizing.built import build_way, ways_for
 from rote.experiments.sizing.plan import plan
@@ -32,6 +31,7 @@ from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, require_associations
 from rote.tasks.facts import facts
 from rote.tasks.shape import TaskShape
+from studies.smallest_trained import SmallestTrained, smallest_trained
 
 BUILT_CAPACITY = "dana2025.theorem1"
 """The construction whose capacity in the trained model's shape is found."""

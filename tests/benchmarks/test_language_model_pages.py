@@ -12,18 +12,18 @@ import pytest
 pytest.importorskip("transformers", reason="language models need the package transformers")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
-from rote.experiments.lm_capacity import study as meter_study
 from rote.experiments.lm_capacity.reading import MeterReading
-from rote.experiments.lm_capacity.study import Study, StudyVariant
 from rote.lm.capacity.point import Point
 from rote.lm.capacity.rounding import ROUNDINGS
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import Sizes
 from rote.lm.language_model import ParameterCount
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
-from rote.report.architectures_page import write_architectures_page
-from rote.report.assumptions_page import write_assumptions_page
-from rote.report.known_facts_page import write_known_facts_page
+from studies import architectures as meter_study
+from studies.architectures import Study, StudyVariant
+from studies.architectures_page import write_architectures_page
+from studies.assumptions_page import write_assumptions_page
+from studies.known_facts_page import write_known_facts_page
 
 PNG = b"\x89PNG"
 SHAPE = StringShape(vocab=32)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rote.experiments import real_tables as module
-from rote.experiments.real_tables import TableSettings, real_tables
-from rote.report.real_tables_page import write_real_tables_page
+from studies import real_tables as module
+from studies.real_tables import TableSettings, real_tables
+from studies.real_tables_page import write_real_tables_page
 
 SMALL = "random:vocab=6,context=2,facts=12,seed=1"
 QUICK = TableSettings(

@@ -113,7 +113,7 @@ def smallest_trained(
     fields of the protocol `best` (`steps=4000`, `polish=300`).
 
     >>> import rote, tempfile
-    >>> from rote.experiments.capacities.smallest_trained import smallest_trained
+    >>> from studies.smallest_trained import smallest_trained
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
     >>> search = smallest_trained(task, tempfile.mkdtemp(), parameters=100, dims=[3], seeds=1, steps=200, polish=0)
     >>> search.summary["recalled"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rote.report.memorizer_figure import Cost, fitted_exponent, memorizer_figure
+from studies.memorizer_figure import Cost, fitted_exponent, memorizer_figure
 
 
 def test_exponent_of_a_power_law_is_found_within_its_interval():

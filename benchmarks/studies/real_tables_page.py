@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rote.experiments.capacities.smallest_trained import SEARCH_SEED, TrainedTry
 from rote.experiments.files import write_text
-from rote.experiments.real_tables import RealTable, VerifiedModel
 from rote.models.attention_only import AttentionOnly
 from rote.report.markdown import table_lines
-from rote.report.real_tables_figure import real_tables_figure
 from rote.training.protocol import best
+from studies.real_tables import RealTable, VerifiedModel
+from studies.real_tables_figure import real_tables_figure
+from studies.smallest_trained import SEARCH_SEED, TrainedTry
 
 
 def write_real_tables_page(tables: Sequence[RealTable], page: Path, command: str) -> list[Path]:

@@ -1,0 +1,1 @@
+"""Studies that scripts in `benchmarks/` run and write up: what they measure, their pages and their figures."""
