@@ -22,12 +22,17 @@ COMMON = [
     "-fno-trapping-math",
     "-ffp-contract=fast",
     "-fvisibility=hidden",
-    "-w",
+    "-Wall",
+    "-Wextra",
     "-g0",
 ]
 MORE = os.environ.get("ROTE_ENGINE_FLAGS", "").split()
 PORTABLE = [int(lanes) for lanes in os.environ.get("ROTE_PORTABLE", "").split()]
-WIDE = {8: ["-mavx2", "-mfma"], 16: ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"]}
+WIDE = {
+    8: ["-mavx2", "-mfma"],
+    # GCC's own header of AVX-512 intrinsics starts from an undefined vector on purpose and is warned about it.
+    16: ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512", "-Wno-maybe-uninitialized"],
+}
 
 
 class BuildEngine(build_ext):
@@ -50,7 +55,7 @@ class BuildEngine(build_ext):
             [f"{SOURCE}/interface.cpp"],
             output_dir=f"{self.build_temp}/interface",
             macros=[*([("ROTE_WIDE", "1")] if wide else []), *((f"ROTE_PORTABLE_{lanes}", "1") for lanes in PORTABLE)],
-            extra_postargs=["-std=c++17", "-O2", *MORE],
+            extra_postargs=["-std=c++17", "-O2", "-Wall", "-Wextra", *MORE],
             depends=ext.depends,
         )
         self.compiler.link_shared_object(
