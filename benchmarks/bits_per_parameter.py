@@ -21,9 +21,9 @@ from torch import Tensor
 
 from rote.constructions.build import build
 from rote.experiments.densest import ShapeResult, bits_record, densest
-from rote.experiments.run_plan import RandomTables, RunPlan
 from rote.experiments.runner import run
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
 from rote.report.density_figure import density_figure
 from rote.tasks import AssociationTask
@@ -42,9 +42,9 @@ class TableRow(NamedTuple):
     seeds: int
     warm: bool = False
 
-    def trials(self) -> list[PlannedTrial]:
+    def trials(self) -> list[TokenTrial]:
         start = f"rote.readout {WARM_FACTS}" if self.warm else None
-        return [PlannedTrial(self.spec, self.protocol, seed, start) for seed in range(self.seeds)]
+        return [TokenTrial(self.spec, self.protocol, seed, start) for seed in range(self.seeds)]
 
 
 def shape(vocab: int, dim: int, head_dim: int, heads: int) -> AttentionOnly:
@@ -138,7 +138,7 @@ def show_shapes(ranked: Sequence[ShapeResult]) -> None:
 def show(folder: Path, table: Sequence[TableRow]) -> None:
     """Train what the folder's ledger does not hold, then print a Markdown table."""
     trials = [trial for line in table for trial in line.trials()]
-    plan = RunPlan({"benchmark": "bits per parameter"}, trials, RandomTables(), bits_record, warm_weights)
+    plan = TokenSchedule({"benchmark": "bits per parameter"}, trials, RandomTables(), bits_record, warm_weights)
     rows = run(plan, folder, workers=1).rows
     print(
         "| | N, d, k, H | parameters | steps + polish | accuracy | code | answers | if all | complete | s |\n"
@@ -167,7 +167,7 @@ def spread(values: list[float], digits: int) -> str:
     return shown if low == high else f"{shown} ({low:.{digits}f}-{high:.{digits}f})"
 
 
-def warm_weights(trial: PlannedTrial, task: AssociationTask) -> dict[str, Tensor] | None:
+def warm_weights(trial: TokenTrial, task: AssociationTask) -> dict[str, Tensor] | None:
     """A built memory of the first facts as a start; queries make up for scores that training divides by sqrt(k)."""
     if trial.start is None:
         return None

@@ -27,11 +27,11 @@ from ray.cluster_utils import Cluster
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.lookups.reproduce import reproduce_part
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
 from rote.experiments.seeds import SeedTrial
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named
 
@@ -58,14 +58,14 @@ class Waiting:
     def trainer(self) -> Waiting:
         return self
 
-    def wanted(self, rows: Any) -> list[SeedTrial]:
+    def pending(self, rows: Any) -> list[SeedTrial]:
         return [SeedTrial(seed) for seed in range(self.trials) if SeedTrial(seed).key not in rows]
 
-    def own(self, rows: Any) -> Any:
+    def finished(self, rows: Any) -> Any:
         return rows
 
-    def train(self, ask: Any, workers: int | None, progress: Any) -> Iterator[tuple[SeedTrial, Any, float]]:
-        for trial in ask():
+    def train(self, pending: Any, workers: int | None, progress: Any) -> Iterator[tuple[SeedTrial, Any, float]]:
+        for trial in pending():
             if self.calls is not None:
                 node = ray.get_runtime_context().get_node_id()
                 (Path(self.calls) / f"{node}-{trial.seed}-{time.monotonic_ns()}").touch()
@@ -108,17 +108,17 @@ def node(cluster: Cluster, root: Path) -> None:
 
 def overhead(cluster: Cluster, root: Path) -> None:
     """One trial a task: a batch is never larger, since no trial has taken any time before the first ended."""
-    from rote.experiments import on_ray
+    from rote.experiments import ray_executor
 
     run(Waiting(20, 0.0), on=cluster.address)
-    kept, tasks = (on_ray.TASK_SECONDS, on_ray.DRIVER_SECONDS), 300
-    on_ray.TASK_SECONDS = on_ray.DRIVER_SECONDS = 0.0
+    kept, tasks = (ray_executor.TASK_SECONDS, ray_executor.DRIVER_SECONDS), 300
+    ray_executor.TASK_SECONDS = ray_executor.DRIVER_SECONDS = 0.0
     for folder, where in ((None, "in memory"), (root / "overhead", "with a ledger on disk")):
         began = time.perf_counter()
         run(Waiting(tasks, 0.0), folder, on=cluster.address)
         each = (time.perf_counter() - began) / tasks
         print(f"overhead: {1000 * each:.1f} ms a task of one trial that does nothing, {where}")
-    on_ray.TASK_SECONDS, on_ray.DRIVER_SECONDS = kept
+    ray_executor.TASK_SECONDS, ray_executor.DRIVER_SECONDS = kept
     began = time.perf_counter()
     run(Waiting(20_000, 0.0), on=cluster.address)
     print(f"overhead: {1e6 * (time.perf_counter() - began) / 20_000:.0f} us a trial in batches, in memory")
@@ -126,8 +126,8 @@ def overhead(cluster: Cluster, root: Path) -> None:
 
 def efficiency(cluster: Cluster, root: Path) -> None:
     spec = AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=10, scale_scores=True)
-    trials = [PlannedTrial(spec, protocol_named("fast", spec, 2500, steps=STEPS), seed) for seed in range(16)]
-    training = RunPlan({"benchmark": "efficiency"}, trials, RandomTables(), _recorded)
+    trials = [TokenTrial(spec, protocol_named("fast", spec, 2500, steps=STEPS), seed) for seed in range(16)]
+    training = TokenSchedule({"benchmark": "efficiency"}, trials, RandomTables(), _recorded)
     for name, plan in (("wait a second", Waiting(16, 1.0)), ("train", training)):
         run(Waiting(8, 0.5), on=cluster.address, workers=2)
         clock = {}

@@ -20,7 +20,7 @@ from rote.experiments.lookups.plan import cell_protocol
 from rote.papers import figures_named
 from rote.progress import Bars
 from rote.tasks.generators import random_associations
-from rote.training.trials import Trial, run_trials
+from rote.training.trials import TrainingTrial, run_trials
 from training_step import baseline, least_times
 
 
@@ -30,7 +30,9 @@ def grid(first_seed: int, repeats: int) -> dict[str, float]:
     seeds = range(first_seed, first_seed + repeats)
     tasks = {seed: random_associations(50, 2, seed=seed) for seed in seeds}
     trials = [
-        Trial(tasks[seed], cell.spec, cell_protocol(cell, "fast"), seed, key=cell) for cell in cells for seed in seeds
+        TrainingTrial(tasks[seed], cell.spec, cell_protocol(cell, "fast"), seed, key=cell)
+        for cell in cells
+        for seed in seeds
     ]
     accuracies: dict[tuple[str, float], list[float]] = {(cell.series, cell.x): [] for cell in cells}
     start, processor = time.perf_counter(), time.process_time()

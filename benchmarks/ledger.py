@@ -20,9 +20,9 @@ from pathlib import Path
 from rote.experiments.ledgers.ledger import FILE, Ledger, canonical
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.ledgers.schema import checksum
-from rote.experiments.run_plan import RandomTables, RunPlan
 from rote.experiments.runs.listing import list_runs, show_run
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import protocol_named
 
@@ -69,19 +69,19 @@ def main(trials: int) -> None:
         for number in range(CELLS)
     ]
     planned = [
-        PlannedTrial(spec, protocol, seed)
+        TokenTrial(spec, protocol, seed)
         for spec in specs
         for protocol in (protocol_named("fast", spec, spec.vocab**2),)
         for seed in range(seeds + 1)
     ]
-    plan = RunPlan(IDENTITY, planned, RandomTables(), lambda trained, task: {})
+    plan = TokenSchedule(IDENTITY, planned, RandomTables(), lambda trained, task: {})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "run"
         cells = [planned[number * (seeds + 1)].cell for number in range(CELLS)]
         write(folder, cells, seeds)
         print(f"{(folder / FILE).stat().st_size / 1e6:.0f} MB")
         with timed("resume: open, check, decide what is left"), Ledger.open(folder, IDENTITY, {}) as ledger:
-            left = plan.wanted(LedgerRows(ledger))
+            left = plan.pending(LedgerRows(ledger))
         print(f"  {len(left):,} of {len(planned):,} are left")
         with timed("list"):
             listed = list_runs(folder)

@@ -23,9 +23,9 @@ from rote.experiments.densest import bits_record
 from rote.experiments.densest_candidates import candidates
 from rote.experiments.files import write_json
 from rote.experiments.kept_seeds import KeptSeeds
-from rote.experiments.run_plan import RunPlan
 from rote.experiments.runner import run
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import TokenSchedule
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, require_associations
@@ -127,8 +127,8 @@ def smallest_trained(
 
     def trained(spec: AttentionOnly, **cut: Any) -> TrainedTry:
         protocol = protocol_of("best", spec, table, **{**changes, **cut})
-        trial = PlannedTrial(spec, protocol, SEARCH_SEED)
-        plan = RunPlan(identity, [trial], lambda trial: table, bits_record)
+        trial = TokenTrial(spec, protocol, SEARCH_SEED)
+        plan = TokenSchedule(identity, [trial], lambda trial: table, bits_record)
         ended = run(plan, folder / "search", workers=workers, progress=progress)
         if ended.failed:
             raise CheckFailed(f"training failed: {ended.failed[0].reason}")

@@ -6,9 +6,9 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialKey
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial, Trial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import paper
 
@@ -21,8 +21,8 @@ def recorded(trained, task):
 
 
 def plan_of(*seeds, **changes):
-    trials = [PlannedTrial(SPEC, PROTOCOL, seed) for seed in seeds]
-    return replace(RunPlan({"test": "runner"}, trials, RandomTables(), recorded), **changes)
+    trials = [TokenTrial(SPEC, PROTOCOL, seed) for seed in seeds]
+    return replace(TokenSchedule({"test": "runner"}, trials, RandomTables(), recorded), **changes)
 
 
 def lasting(rows):
@@ -49,14 +49,14 @@ def test_only_what_is_missing_runs(tmp_path):
     second = run(plan_of(1, 2, task_of=counted), tmp_path)
     assert (first.trained, second.trained, made) == (2, 1, [2])
     assert [key.seed for key in second.rows] == [1, 2], "trials of another plan are left aside"
-    shared = TrialKey.of(PlannedTrial(SPEC, PROTOCOL, 1).cell, 1)
+    shared = TrialKey.of(TokenTrial(SPEC, PROTOCOL, 1).cell, 1)
     assert second.rows[shared] == first.rows[shared]
     assert len(Ledger.read(tmp_path)[1]) == 3
 
 
 def test_trials_of_equal_content_are_one_trial():
     plan = plan_of(0)
-    twin = PlannedTrial(SPEC.model_copy(), PROTOCOL.model_copy(), 0)
+    twin = TokenTrial(SPEC.model_copy(), PROTOCOL.model_copy(), 0)
     ended = run(replace(plan, trials=[*plan.trials, twin]))
     assert ended.trained == len(ended.rows) == 1
 
@@ -83,7 +83,7 @@ def test_another_identity_is_refused(tmp_path):
 
 
 def test_a_start_is_part_of_a_trials_name():
-    drawn, given = PlannedTrial(SPEC, PROTOCOL, 0), PlannedTrial(SPEC, PROTOCOL, 0, "zeros")
+    drawn, given = TokenTrial(SPEC, PROTOCOL, 0), TokenTrial(SPEC, PROTOCOL, 0, "zeros")
     assert drawn.key != given.key
     assert set(drawn.cell) == {"spec", "protocol"}
     starts = []
@@ -97,7 +97,7 @@ def test_a_start_is_part_of_a_trials_name():
 
 def test_names_of_trials_are_those_of_older_ledgers():
     """Written down from a ledger of format 1: were this to change, no run could be resumed."""
-    cell = PlannedTrial(SPEC, PROTOCOL, 3).key.cell
+    cell = TokenTrial(SPEC, PROTOCOL, 3).key.cell
     assert cell == (
         '{"protocol":{"batch":16,"beta1":0.9,"beta2":0.999,"epsilon":1e-08,"final":0.0005,"focus":0.0,'
         '"muon_peak":0.02,"name":"paper","optimizer":"adam","peak":0.01,"polish":0,"samples":64,'
@@ -105,3 +105,21 @@ def test_names_of_trials_are_those_of_older_ledgers():
         '"dim":3,"head_dim":3,"heads":2,"layers":1,"positions":"stream","query_key_rank":null,'
         '"scale_scores":true,"variant":"per-head","vocab":8,"wide_heads":false}}'
     )
+
+
+def test_every_kind_of_trial_takes_its_key_from_the_one_base_class():
+    def kinds(base):
+        return {kind for child in base.__subclasses__() for kind in (child, *kinds(child))}
+
+    import rote.experiments.blocks.trial
+    import rote.experiments.lm_capacity.points
+    import rote.experiments.seeds
+    import rote.experiments.statements.trial
+    import rote.experiments.vectors.trial  # noqa: F401
+
+    assert {"TokenTrial", "VectorTrial", "BlockTrial", "BuiltTrial", "StatementTrial", "PointTrial", "SeedTrial"} <= {
+        kind.__name__ for kind in kinds(Trial)
+    }
+    assert not [kind for kind in kinds(Trial) if "key" in vars(kind)]
+    with pytest.raises(TypeError, match="abstract"):
+        type("Nameless", (Trial,), {})()

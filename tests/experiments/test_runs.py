@@ -47,7 +47,7 @@ def test_every_trial_is_in_one_part_and_seeds_of_a_cell_are_divided():
     class Listed:
         adaptive = False
 
-        def wanted(self, rows):
+        def pending(self, rows):
             class Named:
                 def __init__(self, key):
                     self.key = key

@@ -17,7 +17,7 @@ from rote.training.problem import TrainingProblem
 from rote.training.protocol import paper
 from rote.training.run import divergence_step
 from rote.training.train import train
-from rote.training.trials import Trial, run_trials
+from rote.training.trials import TrainingTrial, run_trials
 
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
 ENGINES = ["torch", "native"] if native_engine.lanes() else ["torch"]
@@ -203,7 +203,9 @@ def test_trials_stream_with_their_keys_and_progress():
     task, progress = lookup(12), Counted()
     wide = AttentionOnly(vocab=12, context=2, dim=6, head_dim=3, heads=4)
     protocol = paper(batches=5, batch=32, epochs=10)
-    trials = [Trial(task, spec, protocol, seed, key=(spec.dim, seed)) for spec in (SPEC, wide) for seed in range(3)]
+    trials = [
+        TrainingTrial(task, spec, protocol, seed, key=(spec.dim, seed)) for spec in (SPEC, wide) for seed in range(3)
+    ]
     ended = list(run_trials(trials, workers=2, progress=progress))
     assert {trial.key for trial, _ in ended} == {(dim, seed) for dim in (5, 6) for seed in range(3)}
     assert all(trained.seed == trial.seed and trained.model.spec == trial.spec for trial, trained in ended)
@@ -212,8 +214,8 @@ def test_trials_stream_with_their_keys_and_progress():
 
 
 def test_a_stream_that_is_left_early_stops_its_workers():
-    trials = [Trial(lookup(12), SPEC, paper(batches=2000, epochs=100), seed) for seed in range(2)]
-    short = Trial(lookup(12), SPEC, paper(batches=1, epochs=1), 5, key="short")
+    trials = [TrainingTrial(lookup(12), SPEC, paper(batches=2000, epochs=100), seed) for seed in range(2)]
+    short = TrainingTrial(lookup(12), SPEC, paper(batches=1, epochs=1), 5, key="short")
     stream = run_trials([*trials, short], workers=3 if native_engine.lanes() else 1)
     if native_engine.lanes():
         trial, _ = next(stream)

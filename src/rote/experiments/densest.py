@@ -30,9 +30,9 @@ from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
@@ -194,11 +194,11 @@ def densest(
     for steps in rounds:
         repeats = seeds if steps == rounds[-1] else 1
         planned = {
-            shape: [PlannedTrial(shape, protocol_of(shape, steps, by, **changes), seed) for seed in range(repeats)]
+            shape: [TokenTrial(shape, protocol_of(shape, steps, by, **changes), seed) for seed in range(repeats)]
             for shape in shapes
         }
         trials = [trial for of_shape in planned.values() for trial in of_shape]
-        plan = RunPlan(IDENTITY, trials, tables, bits_record, engine=engine)
+        plan = TokenSchedule(IDENTITY, trials, tables, bits_record, engine=engine)
         ended = run(plan, folder, workers=workers, on=on, progress=progress)
         trained += ended.trained
         failed += ended.failed

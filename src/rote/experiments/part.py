@@ -15,11 +15,11 @@ from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey
 
 
-class _Planned(Protocol):
+class _Schedule(Protocol):
     @property
     def adaptive(self) -> bool: ...
 
-    def wanted(self, rows: Mapping[TrialKey, Any]) -> Sequence[Any]: ...
+    def pending(self, rows: Mapping[TrialKey, Any]) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class RunPart:
             raise InputError(f"`part={text}`: must be a part and how many there are, such as 1/2 and 2/2")
         return cls(number, parts)
 
-    def of(self, plan: _Planned) -> frozenset[TrialKey]:
+    def of(self, schedule: _Schedule) -> frozenset[TrialKey]:
         """The trials of a plan that are this part's."""
-        if plan.adaptive:
+        if schedule.adaptive:
             raise InputError(
                 f"`part={self}`: a search chooses each trial by those that ended, so it cannot be divided beforehand; "
                 "leave it out"
             )
-        names = sorted(trial.key for trial in plan.wanted({}))
+        names = sorted(trial.key for trial in schedule.pending({}))
         return frozenset(names[self.number - 1 :: self.parts])
 
     def __str__(self) -> str:

@@ -9,38 +9,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Protocol, TypeVar
+from operator import attrgetter
+from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.executor import Ask, Outcome
-from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trainer import PendingTrials, TrialOutcome, TrialT
 from rote.progress import Progress
 from rote.training.failure import FAILURES, Failed
 
 Record = dict[str, Any]
 
 
-class KeyedTrial(Protocol):
-    @property
-    def key(self) -> TrialKey: ...
-
-
-T = TypeVar("T", bound=KeyedTrial)
-
-
-def own_key(trial: KeyedTrial) -> Hashable:
-    return trial.key
-
-
 def in_threads(
-    ask: Ask[T],
+    pending: PendingTrials[TrialT],
     workers: int | None,
     progress: Progress,
     what: str,
-    work: Callable[[list[T]], list[Record]],
-    stack: Callable[[T], Hashable] = own_key,
+    work: Callable[[list[TrialT]], list[Record]],
+    stack: Callable[[TrialT], Hashable] = attrgetter("key"),
     total: int | None = None,
-) -> Iterator[Outcome[T, Record]]:
+) -> Iterator[TrialOutcome[TrialT, Record]]:
     """Run what `ask` wants until it wants nothing, and give each trial's record with its processor time.
 
     Trials of one `stack` are worked on together by one thread; `work` gives a record for each. `total` is how many
@@ -50,13 +38,13 @@ def in_threads(
     if workers < 1:
         raise InputError(f"`workers={workers}`: must be at least 1")
     with ThreadPoolExecutor(workers, f"rote-{what}") as pool, progress.stage(what, total) as stage:
-        running: dict[Future[list[Record]], list[T]] = {}
+        running: dict[Future[list[Record]], list[TrialT]] = {}
         ended = 0
         try:
             while True:
                 busy = {stack(trials[0]) for trials in running.values()}
-                waiting: dict[Hashable, list[T]] = {}
-                for trial in ask():
+                waiting: dict[Hashable, list[TrialT]] = {}
+                for trial in pending():
                     if (name := stack(trial)) not in busy:
                         waiting.setdefault(name, []).append(trial)
                 for trials in list(waiting.values())[: workers - len(running)]:
@@ -73,7 +61,7 @@ def in_threads(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _outcomes(trials: list[T], future: Future[list[Record]]) -> list[tuple[T, Record | Failed]]:
+def _outcomes(trials: list[TrialT], future: Future[list[Record]]) -> list[tuple[TrialT, Record | Failed]]:
     try:
         records = future.result()
     except FAILURES as error:

@@ -16,7 +16,7 @@ from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.lookups.reproduce import reproduce_tables
 from rote.experiments.planned import AnyPlan, RunChoices
 from rote.experiments.reproduction import Reproduction, arranged
-from rote.experiments.runner import Plan, run
+from rote.experiments.runner import Schedule, run
 from rote.experiments.statements.plan import StatementPlan
 from rote.experiments.vectors.findings import VectorFindings
 from rote.experiments.vectors.plan import VectorPlan
@@ -64,7 +64,7 @@ def reproduce(
     )
 
 
-def _run_of(plan: VectorPlan | BlockPlan | StatementPlan, folder: Path) -> Plan[Any]:
+def _run_of(plan: VectorPlan | BlockPlan | StatementPlan, folder: Path) -> Schedule[Any]:
     """What the runner asks for trials."""
     if isinstance(plan, VectorPlan):
         return VectorRun(plan.identity, plan.wanted)

@@ -16,10 +16,11 @@ from typing import Any, Protocol
 
 from rote import __version__
 from rote.errors import CheckFailed
-from rote.experiments.executor import HERE, Trainer, TrialT, where
+from rote.experiments.executor import HERE, executor
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import RunPart
+from rote.experiments.trainer import Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 
@@ -27,7 +28,7 @@ Rows = Mapping[TrialKey, TrialRow]
 """Trials that ended, by name."""
 
 
-class Plan(Trainer[TrialT, dict[str, Any]], Protocol[TrialT]):
+class Schedule(Trainer[TrialT, dict[str, Any]], Protocol[TrialT]):
     """What a run consists of. It trains as well: what the ledger keeps of a trial is its result, as JSON."""
 
     @property
@@ -50,11 +51,11 @@ class Plan(Trainer[TrialT, dict[str, Any]], Protocol[TrialT]):
         """What trains the plan's trials on another machine."""
         ...
 
-    def wanted(self, rows: Rows) -> Sequence[TrialT]:
+    def pending(self, rows: Rows) -> Sequence[TrialT]:
         """Trials that are to run, given those that ended: all that are missing, or the next ones of a search."""
         ...
 
-    def own(self, rows: Rows) -> Rows:
+    def finished(self, rows: Rows) -> Rows:
         """The plan's trials that ended, in the plan's order; others that the folder holds are left aside."""
         ...
 
@@ -71,7 +72,7 @@ class RunRows:
 
 
 def run(
-    plan: Plan[TrialT],
+    schedule: Schedule[TrialT],
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
@@ -83,26 +84,26 @@ def run(
 
     `on` says where (`rote.experiments.executor`); of `part` of the plan nothing else is trained.
     """
-    place = where(on, workers)
+    place = executor(on, workers)
     versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
-    with Ledger.open(folder, plan.identity, {**versions, **plan.about}) as ledger:
+    with Ledger.open(folder, schedule.identity, {**versions, **schedule.about}) as ledger:
         rows = LedgerRows(ledger)
         before, failed = len(rows), {}
-        chosen = None if part is None else part.of(plan)
+        chosen = None if part is None else part.of(schedule)
 
-        def ask() -> Sequence[TrialT]:
-            wanted = plan.wanted(rows)
+        def pending() -> Sequence[TrialT]:
+            trials = schedule.pending(rows)
             if not failed and chosen is None:
-                return wanted
-            return [trial for trial in wanted if trial.key not in failed and (chosen is None or trial.key in chosen)]
+                return trials
+            return [trial for trial in trials if trial.key not in failed and (chosen is None or trial.key in chosen)]
 
-        for trial, result, seconds in place.run(plan.trainer, ask, plan.adaptive, progress):
+        for trial, result, seconds in place.run(schedule.trainer, pending, schedule.adaptive, progress):
             if isinstance(result, Failed):
                 failed[trial.key] = ledger.record_failure(trial.key, result.reason)
             else:
                 rows.add(ledger.record(trial.cell, trial.seed, result, seconds), trial.key)
-        own, trained = dict(plan.own(rows)), len(rows) - before
-    if failed and not own:
+        finished, trained = dict(schedule.finished(rows)), len(rows) - before
+    if failed and not finished:
         first = next(iter(failed.values()))
         raise CheckFailed(f"none of {len(failed)} trials ended; {first.reason}")
-    return RunRows(own, trained, tuple(failed.values()))
+    return RunRows(finished, trained, tuple(failed.values()))

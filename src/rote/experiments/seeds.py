@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.executor import HERE, Ask, Outcome, ResultT, Trainer, where
-from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.executor import HERE, executor
+from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome
+from rote.experiments.trial import Trial
 from rote.models.spec import Spec
 from rote.progress import Progress
 from rote.tasks import TokenTask, VectorTask
@@ -18,11 +19,11 @@ from rote.training.query_attention.protocol import VectorProtocol
 from rote.training.query_attention.result import VectorTrained
 from rote.training.query_attention.train import train_vectors
 from rote.training.result import Trained
-from rote.training.trials import EngineName, Trial, attempt_trials
+from rote.training.trials import EngineName, TrainingTrial, attempt_trials
 
 
 @dataclass(frozen=True)
-class SeedTrial:
+class SeedTrial(Trial):
     """A trial that only its seed tells from the others."""
 
     seed: int
@@ -30,10 +31,6 @@ class SeedTrial:
     @property
     def cell(self) -> dict[str, Any]:
         return {}
-
-    @property
-    def key(self) -> TrialKey:
-        return TrialKey.of(self.cell, self.seed)
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,9 @@ class SeedTrainer:
     device: str = "cpu"
 
     def train(
-        self, ask: Ask[SeedTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[SeedTrial, Trained]]:
-        trials = [Trial(self.task, self.spec, self.protocol, trial.seed, key=trial) for trial in ask()]
+        self, pending: PendingTrials[SeedTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[SeedTrial, Trained]]:
+        trials = [TrainingTrial(self.task, self.spec, self.protocol, trial.seed, key=trial) for trial in pending()]
         ended = attempt_trials(trials, workers=workers, engine=self.engine, device=self.device, progress=progress)
         for trial, trained in ended:
             yield trial.key, trained, 0.0 if isinstance(trained, Failed) else trained.seconds
@@ -64,9 +61,9 @@ class VectorSeedTrainer:
     protocol: VectorProtocol
 
     def train(
-        self, ask: Ask[SeedTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[SeedTrial, VectorTrained]]:
-        trials = ask()
+        self, pending: PendingTrials[SeedTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[SeedTrial, VectorTrained]]:
+        trials = pending()
         with progress.stage(f"training {len(trials)} models", len(trials)) as stage:
             for trial in trials:
                 trained = train_vectors(self.task, self.spec, trial.seed, self.protocol)
@@ -91,7 +88,7 @@ def train_seeds(
     def missing() -> list[SeedTrial]:
         return [SeedTrial(seed) for seed in seeds if seed not in models]
 
-    for trial, trained, _ in where(on, workers).run(trainer, missing, False, progress):
+    for trial, trained, _ in executor(on, workers).run(trainer, missing, False, progress):
         if isinstance(trained, Failed):
             raise trained.error
         models[trial.seed] = trained

@@ -19,10 +19,10 @@ from rote.experiments.executor import HERE
 from rote.experiments.grid import Grid
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.part import RunPart
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import run
 from rote.experiments.size_laws import SweepLaw, sweep_laws
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.theory.phi import phi_inverse
@@ -112,13 +112,13 @@ def run_sweep(
     if seeds < 1:
         raise InputError(f"`seeds={seeds}`: must be at least 1")
     trials = [
-        PlannedTrial(spec, protocol, seed)
+        TokenTrial(spec, protocol, seed)
         for spec in grid.specs()
         for name in grid.protocol
         for protocol in (protocol_named(name, spec, spec.vocab**spec.context, **changes),)
         for seed in range(seeds)
     ]
-    plan = RunPlan(IDENTITY, trials, RandomTables(), _recorded, engine=engine)
+    plan = TokenSchedule(IDENTITY, trials, RandomTables(), _recorded, engine=engine)
     chosen = None if part is None else RunPart.read(part)
     ended = run(plan, folder, workers=workers, on=on, part=chosen, progress=progress)
     where = None if folder is None else Path(folder)

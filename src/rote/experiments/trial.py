@@ -1,7 +1,8 @@
-"""A trial as it is planned: a model to be trained, named by its content alone."""
+"""Trials: the units of a run, each named by its content, so that trials of equal content are one trial."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,23 +12,36 @@ from rote.models.mlp_transformer import MlpTransformer
 from rote.training.protocol import Protocol
 
 
-@dataclass(frozen=True)
-class PlannedTrial:
-    """What is to be trained, how, and from which seed. Trials of equal content are one trial."""
+class Trial(ABC):
+    """One unit of a run: a cell of its grid and a seed. Subclasses are frozen dataclasses with a field `seed`.
 
-    spec: AttentionOnly | MlpTransformer
-    protocol: Protocol
+    A trial's result depends on its cell, its seed and the run's identity alone.
+    """
+
     seed: int
-    start: str | None = None
-    """Names the weights that training starts from, where they are not random."""
 
     @property
+    @abstractmethod
     def cell(self) -> dict[str, Any]:
-        """Everything but the seed, as the ledger keeps it."""
-        start = {} if self.start is None else {"start": self.start}
-        return {"spec": self.spec.to_config(), "protocol": self.protocol.model_dump(mode="json"), **start}
+        """Everything but the seed, as JSON: what the ledger stores."""
 
     @property
     def key(self) -> TrialKey:
         """The trial's name in the ledger."""
         return TrialKey.of(self.cell, self.seed)
+
+
+@dataclass(frozen=True)
+class TokenTrial(Trial):
+    """A model to train on token sequences: its specification, protocol and seed."""
+
+    spec: AttentionOnly | MlpTransformer
+    protocol: Protocol
+    seed: int
+    start: str | None = None
+    """Names the initial weights if they are not random."""
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        start = {} if self.start is None else {"start": self.start}
+        return {"spec": self.spec.to_config(), "protocol": self.protocol.model_dump(mode="json"), **start}

@@ -17,7 +17,7 @@ from rote.tasks.facts import Facts, facts
 from rote.training.initial import Trainable, trainable
 from rote.training.protocol import Protocol, protocol_named
 from rote.training.result import Trained
-from rote.training.trials import EngineName, Trial, run_trials
+from rote.training.trials import EngineName, TrainingTrial, run_trials
 
 
 @typed
@@ -55,7 +55,7 @@ def train(
     task = require_tokens(facts(task), "training takes associations or distributions over tokens")
     spec = scores_scaled(spec) if start is None else trainable(spec)
     protocol = protocol_of(protocol, spec, task, **changes)
-    trials = [Trial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]
+    trials = [TrainingTrial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]
     ended = run_trials(trials, workers=workers, engine=engine, device=device, memory=memory, progress=progress)
     results = {}
     for trial, trained in ended:

@@ -37,7 +37,7 @@ EngineName = Literal["auto", "native", "torch"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class TrainingTrial:
     """One model to train. `key` is the caller's own name for it and comes back untouched."""
 
     task: AssociationTask | DistributionTask
@@ -51,7 +51,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    trials: list[Trial]
+    trials: list[TrainingTrial]
     spec: Trainable
     problem: TrainingProblem
     native: bool
@@ -62,14 +62,14 @@ class _Stopped(Exception):
 
 
 def run_trials(
-    trials: Sequence[Trial],
+    trials: Sequence[TrainingTrial],
     *,
     workers: int | None = None,
     engine: EngineName = "auto",
     device: str = "cpu",
     memory: int | None = None,
     progress: Progress = SILENT,
-) -> Iterator[tuple[Trial, Trained]]:
+) -> Iterator[tuple[TrainingTrial, Trained]]:
     """Train every trial; each is given back with its result as soon as it ends, in no particular order.
 
     `engine` auto takes the native engine where it was built and `device` is the processor, else the torch engine.
@@ -83,19 +83,19 @@ def run_trials(
 
 
 def attempt_trials(
-    trials: Sequence[Trial],
+    trials: Sequence[TrainingTrial],
     *,
     workers: int | None = None,
     engine: EngineName = "auto",
     device: str = "cpu",
     progress: Progress = SILENT,
-) -> Iterator[tuple[Trial, Trained | Failed]]:
+) -> Iterator[tuple[TrainingTrial, Trained | Failed]]:
     """As `run_trials`, but a trial that fails is given back with its reason, and the others go on."""
     jobs, refused = _jobs(list(trials), engine, device, None, workers)
     return chain(refused, _run_jobs(jobs, workers or os.cpu_count() or 1, device, None, progress))
 
 
-def _whole(outcomes: Iterator[tuple[Trial, Trained | Failed]]) -> Iterator[tuple[Trial, Trained]]:
+def _whole(outcomes: Iterator[tuple[TrainingTrial, Trained | Failed]]) -> Iterator[tuple[TrainingTrial, Trained]]:
     for trial, outcome in outcomes:
         if isinstance(outcome, Failed):
             raise outcome.error
@@ -103,8 +103,8 @@ def _whole(outcomes: Iterator[tuple[Trial, Trained | Failed]]) -> Iterator[tuple
 
 
 def _jobs(
-    trials: list[Trial], engine: EngineName, device: str, memory: int | None, workers: int | None
-) -> tuple[list[_Job], list[tuple[Trial, Failed]]]:
+    trials: list[TrainingTrial], engine: EngineName, device: str, memory: int | None, workers: int | None
+) -> tuple[list[_Job], list[tuple[TrainingTrial, Failed]]]:
     """The work to do, and the trials that cannot fit into memory."""
     if engine not in ("auto", "native", "torch"):
         raise InputError(f"`engine={engine}`: is not one of auto, native, torch")
@@ -115,7 +115,7 @@ def _jobs(
     # A task is its own key: trials that share the object share the problem made of it.
     problems_of: dict[AssociationTask | DistributionTask, TrainingProblem] = {}
     jobs: list[_Job] = []
-    refused: list[tuple[Trial, Failed]] = []
+    refused: list[tuple[TrainingTrial, Failed]] = []
     for trial in trials:
         spec = trainable(trial.spec)
         if trial.task not in problems_of:
@@ -141,7 +141,7 @@ def _must_exist(device: str) -> None:
         raise InputError(f"`device={device}`: cannot be used here ({str(error).splitlines()[0]}); use cpu") from None
 
 
-def _stackable(job: _Job, trial: Trial, memory: int | None) -> bool:
+def _stackable(job: _Job, trial: TrainingTrial, memory: int | None) -> bool:
     first = job.trials[0]
     if job.native or (first.spec, first.protocol) != (trial.spec, trial.protocol) or first.task != trial.task:
         return False
@@ -161,7 +161,7 @@ def _must_match(spec: Trainable, problem: TrainingProblem) -> None:
 
 def _run_jobs(
     jobs: list[_Job], workers: int, device: str, memory: int | None, progress: Progress
-) -> Iterator[tuple[Trial, Trained | Failed]]:
+) -> Iterator[tuple[TrainingTrial, Trained | Failed]]:
     stop = threading.Event()
     models = sum(len(job.trials) for job in jobs)
     ended = 0
@@ -239,5 +239,5 @@ def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> lis
     return run(objective, protocol, flat, data, seeds, job.trials[0].task.vocabulary, report)
 
 
-def _start(spec: Trainable, trial: Trial) -> np.ndarray:
+def _start(spec: Trainable, trial: TrainingTrial) -> np.ndarray:
     return initial_weights(spec, trial.seed) if trial.start is None else flattened(spec, trial.start)

@@ -13,9 +13,9 @@ from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.search import tried_as
 from rote.experiments.blocks.studies import Studies
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
-from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
+from rote.experiments.trainer import PendingTrials, TrialOutcome
 from rote.progress import Progress
 
 
@@ -28,9 +28,9 @@ class BlockTrainer:
     """Whether a stack stops when one of its trials has recalled the sequences."""
 
     def train(
-        self, ask: Ask[AnyTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[AnyTrial, dict[str, Any]]]:
-        return in_threads(ask, workers, progress, "training", self._records, _stack)
+        self, pending: PendingTrials[AnyTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[AnyTrial, dict[str, Any]]]:
+        return in_threads(pending, workers, progress, "training", self._records, _stack)
 
     def _records(self, trials: list[AnyTrial]) -> list[dict[str, Any]]:
         """A record for each trial of a stack; it is always trained whole, also where some of it was recorded before."""
@@ -67,16 +67,16 @@ class BlockRun:
         return BlockTrainer(self.plan.texts, stops=not self.plan.whole)
 
     def train(
-        self, ask: Ask[AnyTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[AnyTrial, dict[str, Any]]]:
-        return self.trainer.train(ask, workers, progress)
+        self, pending: PendingTrials[AnyTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[AnyTrial, dict[str, Any]]]:
+        return self.trainer.train(pending, workers, progress)
 
-    def wanted(self, rows: Rows) -> Sequence[AnyTrial]:
+    def pending(self, rows: Rows) -> Sequence[AnyTrial]:
         results = {key: row.result for key, row in rows.items()}
         self._keep(results)
         return self.plan.wanted(results)
 
-    def own(self, rows: Rows) -> Rows:
+    def finished(self, rows: Rows) -> Rows:
         return rows
 
     def _keep(self, results: Results) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rote.experiments.blocks.proposals import Proposal
 from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trial import Trial
 from rote.papers.block_figures import RandomSequences, Sequences
 from rote.papers.kajitsuka2025.choices import ACCURACY, MEAN_SQUARE
 
@@ -20,7 +21,7 @@ Results = Mapping[TrialKey, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class BlockTrial:
+class BlockTrial(Trial):
     """One network of a stack that is trained at once. Trials of equal content are one trial."""
 
     kind: Sequences
@@ -34,7 +35,6 @@ class BlockTrial:
 
     @property
     def cell(self) -> dict[str, Any]:
-        """Everything but the seed, as the ledger keeps it."""
         return {
             "kind": {"name": type(self.kind).__name__, **asdict(self.kind)},
             "sequences": self.sequences,
@@ -42,14 +42,9 @@ class BlockTrial:
             "trial": self.number,
         }
 
-    @property
-    def key(self) -> TrialKey:
-        """The trial's name in the ledger."""
-        return TrialKey.of(self.cell, self.seed)
-
 
 @dataclass(frozen=True)
-class BuiltTrial:
+class BuiltTrial(Trial):
     """The constructions of Theorem 4.1 on the same sequences, weights computed and not trained."""
 
     kind: Sequences
@@ -63,10 +58,6 @@ class BuiltTrial:
             "sequences": self.sequences,
             "built": "kajitsuka2025.theorem4_1",
         }
-
-    @property
-    def key(self) -> TrialKey:
-        return TrialKey.of(self.cell, self.seed)
 
 
 AnyTrial = BlockTrial | BuiltTrial

@@ -17,7 +17,7 @@ from pathlib import Path
 from rote import __version__
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
-from rote.experiments.executor import HERE, Where, where
+from rote.experiments.executor import HERE, Executor, executor
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
 from rote.experiments.lm_capacity.reading import MeterProtocol, MeterReading
@@ -91,7 +91,7 @@ def meter(
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
     with Ledger.open(folder, identity, about) as ledger:
         trainer = PointTrainer(model, sizes or Sizes(), shape)
-        bench = _Bench(trainer, made, ledger, where(on, workers), progress)
+        bench = _Bench(trainer, made, ledger, executor(on, workers), progress)
         peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
 
         def reading_of(sizes: Sequence[int]) -> MeterReading:
@@ -169,10 +169,10 @@ class _Bench:
     """Has points trained, and keeps them in the ledger."""
 
     def __init__(
-        self, trainer: PointTrainer, made: MeterSubject, ledger: Ledger, where: Where, progress: Progress
+        self, trainer: PointTrainer, made: MeterSubject, ledger: Ledger, place: Executor, progress: Progress
     ) -> None:
         self.subject, self.trained = made, 0
-        self._trainer, self._where, self._ledger, self._progress = trainer, where, ledger, progress
+        self._trainer, self._executor, self._ledger, self._progress = trainer, place, ledger, progress
         self._known = {PointTrial(**row.cell, seed=row.seed): Point(**row.result) for row in ledger.rows()}
 
     def points(self, what: str, trials: Sequence[PointTrial]) -> list[Point]:
@@ -184,7 +184,7 @@ class _Bench:
 
         with self._progress.stage(what, len(trials)) as stage:
             stage.advance(len(trials) - len(missing()))
-            for trial, point, seconds in self._where.run(self._trainer, missing, False, SILENT):
+            for trial, point, seconds in self._executor.run(self._trainer, missing, False, SILENT):
                 stage.advance()
                 if isinstance(point, Failed):
                     failed[trial] = point

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from rote.experiments.executor import Ask, Outcome
-from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.trial import Trial
 from rote.lm.capacity.point import Point, measure_point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import Sizes, subject
@@ -21,7 +21,7 @@ from rote.training.query_attention.train import one_thread
 
 
 @dataclass(frozen=True)
-class PointTrial:
+class PointTrial(Trial):
     """What names a point, besides the run's identity."""
 
     strings: int
@@ -33,10 +33,6 @@ class PointTrial:
     def cell(self) -> dict[str, Any]:
         return {"strings": self.strings, "steps": self.steps, "rate": self.rate}
 
-    @property
-    def key(self) -> TrialKey:
-        return TrialKey.of(self.cell, self.seed)
-
 
 @dataclass(frozen=True)
 class PointTrainer:
@@ -47,9 +43,9 @@ class PointTrainer:
     shape: StringShape
 
     def train(
-        self, ask: Ask[PointTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[PointTrial, Point]]:
-        trials = sorted(ask(), key=lambda trial: -trial.strings * trial.steps)
+        self, pending: PendingTrials[PointTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[PointTrial, Point]]:
+        trials = sorted(pending(), key=lambda trial: -trial.strings * trial.steps)
         workers = workers or os.cpu_count() or 1
         if workers == 1 or len(trials) < 2:
             for trial in trials:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import Positions
 from rote.papers import figure_named
 from rote.papers.paper import Cell, Experiment, Figure, positions_of
@@ -77,14 +77,14 @@ class FigurePlan:
     def identity(self) -> dict[str, Any]:
         return {"experiment": self.run, "protocol": self.protocol, "positions": self.positions, "format": FORMAT}
 
-    def trials(self) -> list[PlannedTrial]:
+    def trials(self) -> list[TokenTrial]:
         """Every trial, cell by cell."""
         return [trial for cell in self.cells for trial in self.trials_of(cell)]
 
-    def trials_of(self, cell: Cell) -> list[PlannedTrial]:
+    def trials_of(self, cell: Cell) -> list[TokenTrial]:
         """The repeats of one cell: seeds 0, 1, ..."""
         protocol = cell_protocol(cell, self.protocol)
-        return [PlannedTrial(cell.spec, protocol, seed) for seed in range(self.repeats)]
+        return [TokenTrial(cell.spec, protocol, seed) for seed in range(self.repeats)]
 
 
 def cell_protocol(cell: Cell, name: str) -> Protocol:

@@ -17,8 +17,8 @@ from rote.experiments.lookups.findings import findings_of
 from rote.experiments.lookups.plan import FigurePlan
 from rote.experiments.part import RunPart
 from rote.experiments.reproduction import Reproduction
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
 from rote.experiments.runner import RunRows, run
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.training.result import Trained
@@ -69,8 +69,8 @@ def reproduce_part(
     return run(_trials(plan, engine), folder, workers=workers, on=on, part=RunPart.read(part), progress=progress)
 
 
-def _trials(plan: FigurePlan, engine: EngineName) -> RunPlan[AssociationTask]:
-    return RunPlan(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
+def _trials(plan: FigurePlan, engine: EngineName) -> TokenSchedule[AssociationTask]:
+    return TokenSchedule(plan.identity, plan.trials(), RandomTables(), _recorded, engine=engine)
 
 
 def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:

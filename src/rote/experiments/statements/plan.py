@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.statements.trial import StatementTrial, measured_record
+from rote.experiments.trainer import PendingTrials, TrialOutcome
 from rote.papers.statements import Statement, StatementCell
 from rote.progress import Progress
 
@@ -24,12 +24,12 @@ class StatementTrainer:
     """Evaluates cells."""
 
     def train(
-        self, ask: Ask[StatementTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[StatementTrial, dict[str, Any]]]:
+        self, pending: PendingTrials[StatementTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[StatementTrial, dict[str, Any]]]:
         def work(trials: list[StatementTrial]) -> list[dict[str, Any]]:
             return [measured_record(trial) for trial in trials]
 
-        return in_threads(ask, workers, progress, "evaluating", work, total=len(ask()))
+        return in_threads(pending, workers, progress, "evaluating", work, total=len(pending()))
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ class StatementPlan:
         """Every cell with each seed."""
         return [(cell, StatementTrial(cell.setting, seed)) for cell in self.cells for seed in range(self.repeats)]
 
-    def wanted(self, rows: Rows) -> Sequence[StatementTrial]:
+    def pending(self, rows: Rows) -> Sequence[StatementTrial]:
         return [trial for _, trial in self.trials() if trial.key not in rows]
 
-    def own(self, rows: Rows) -> Rows:
+    def finished(self, rows: Rows) -> Rows:
         return {trial.key: rows[trial.key] for _, trial in self.trials() if trial.key in rows}
 
     def train(
-        self, ask: Ask[StatementTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[StatementTrial, dict[str, Any]]]:
-        return self.trainer.train(ask, workers, progress)
+        self, pending: PendingTrials[StatementTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[StatementTrial, dict[str, Any]]]:
+        return self.trainer.train(pending, workers, progress)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trial import Trial
 from rote.papers.statement_settings import Setting
 
 Results = Mapping[TrialKey, dict[str, Any]]
@@ -20,7 +21,7 @@ Results = Mapping[TrialKey, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class StatementTrial:
+class StatementTrial(Trial):
     """A setting to evaluate. Trials of equal content are one trial."""
 
     setting: Setting
@@ -28,13 +29,7 @@ class StatementTrial:
 
     @property
     def cell(self) -> dict[str, Any]:
-        """Everything but the seed, as the ledger keeps it."""
         return {"setting": type(self.setting).__name__, **asdict(self.setting)}
-
-    @property
-    def key(self) -> TrialKey:
-        """The trial's name in the ledger."""
-        return TrialKey.of(self.cell, self.seed)
 
 
 def measured_record(trial: StatementTrial) -> dict[str, Any]:

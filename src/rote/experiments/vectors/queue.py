@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rote.experiments.executor import Ask, Outcome
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
+from rote.experiments.trainer import PendingTrials, TrialOutcome
 from rote.experiments.vectors.training import trained_record
 from rote.experiments.vectors.trial import Results, VectorTrial
 from rote.progress import Progress
@@ -37,17 +37,17 @@ class VectorRun:
     def trainer(self) -> VectorRun:
         return replace(self, next_trials=_none)
 
-    def wanted(self, rows: Rows) -> Sequence[VectorTrial]:
+    def pending(self, rows: Rows) -> Sequence[VectorTrial]:
         return self.next_trials({key: row.result for key, row in rows.items()})
 
     def train(
-        self, ask: Ask[VectorTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[VectorTrial, dict[str, Any]]]:
+        self, pending: PendingTrials[VectorTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[VectorTrial, dict[str, Any]]]:
         return in_threads(
-            ask, workers, progress, "training", lambda trials: [trained_record(trial) for trial in trials]
+            pending, workers, progress, "training", lambda trials: [trained_record(trial) for trial in trials]
         )
 
-    def own(self, rows: Rows) -> Rows:
+    def finished(self, rows: Rows) -> Rows:
         """Figures share a run, and a search finds its trials itself: every row is given."""
         return rows
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trial import Trial
 from rote.papers.vector_figures import Threshold, VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
@@ -20,7 +21,7 @@ Results = Mapping[TrialKey, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class VectorTrial:
+class VectorTrial(Trial):
     """A model to train on so many examples. Trials of equal content are one trial."""
 
     setting: VectorSetting
@@ -32,7 +33,6 @@ class VectorTrial:
 
     @property
     def cell(self) -> dict[str, Any]:
-        """Everything but the seed, as the ledger keeps it."""
         return {
             "spec": self.setting.spec.to_config(),
             "shared": self.setting.shared,
@@ -41,11 +41,6 @@ class VectorTrial:
             "protocol": self.protocol.model_dump(mode="json"),
             **({"heads_measured": True} if self.heads_measured else {}),
         }
-
-    @property
-    def key(self) -> TrialKey:
-        """The trial's name in the ledger."""
-        return TrialKey.of(self.cell, self.seed)
 
     def task(self) -> VectorTask:
         """Vectors uniform in [0, 1)^d as in the published experiments, labels or a uniform target."""

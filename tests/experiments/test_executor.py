@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from rote.errors import InputError
-from rote.experiments import on_ray
-from rote.experiments.executor import ThisMachine, where
-from rote.experiments.on_ray import _Tasks, trained_batch
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
-from rote.experiments.trial import PlannedTrial
+from rote.experiments import ray_executor
+from rote.experiments.executor import LocalExecutor, executor
+from rote.experiments.ray_executor import _Tasks, trained_batch
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
 from rote.training.failure import Failed
 from rote.training.protocol import paper
 
 SPEC = AttentionOnly(vocab=8, context=2, dim=3, head_dim=3, heads=2, scale_scores=True)
-TRIALS = [PlannedTrial(SPEC, paper(batches=4, batch=16, epochs=2), seed) for seed in range(3)]
-PLAN = RunPlan({"test": "where"}, TRIALS, RandomTables(), lambda trained, task: training_record(trained))
+TRIALS = [TokenTrial(SPEC, paper(batches=4, batch=16, epochs=2), seed) for seed in range(3)]
+PLAN = TokenSchedule({"test": "where"}, TRIALS, RandomTables(), lambda trained, task: training_record(trained))
 
 
 class FakeRay:
@@ -40,12 +40,12 @@ class FakeRay:
 
 
 def test_places_are_named():
-    assert where("here", 2) == ThisMachine(2)
+    assert executor("here", 2) == LocalExecutor(2)
     for on in ("mars", "ray:", "host:", ":6379", "ray://", "host:port"):
         with pytest.raises(InputError, match="is neither here, ray"):
-            where(on)
+            executor(on)
     with pytest.raises(InputError, match="workers=0"):
-        where("here", 0)
+        executor("here", 0)
 
 
 def test_what_is_sent_holds_no_list_of_trials():
@@ -53,18 +53,18 @@ def test_what_is_sent_holds_no_list_of_trials():
 
 
 def test_a_batch_gives_its_results_in_order_and_fails_trial_by_trial():
-    results, seconds = trained_batch(PLAN.trainer, TRIALS, on_ray.__version__)
+    results, seconds = trained_batch(PLAN.trainer, TRIALS, ray_executor.__version__)
     assert [result["seed"] for result, _ in results] == [0, 1, 2]
     assert seconds > 0
 
     class Breaking:
-        def train(self, ask, workers, progress):
-            for trial in ask():
+        def train(self, pending, workers, progress):
+            for trial in pending():
                 if trial.seed == 1:
                     raise MemoryError("no room")
                 yield trial, {"seed": trial.seed}, 0.0
 
-    outcomes = [result for result, _ in trained_batch(Breaking(), TRIALS, on_ray.__version__)[0]]
+    outcomes = [result for result, _ in trained_batch(Breaking(), TRIALS, ray_executor.__version__)[0]]
     assert [isinstance(outcome, Failed) for outcome in outcomes] == [False, True, False]
 
 
@@ -86,6 +86,6 @@ def test_batches_take_seconds_and_leave_work_for_other_workers(seconds, waiting,
 
 def test_two_tasks_a_core_are_out_at_a_time():
     tasks = _Tasks(FakeRay(), PLAN.trainer, None)
-    trials = [PlannedTrial(SPEC, TRIALS[0].protocol, seed) for seed in range(20)]
+    trials = [TokenTrial(SPEC, TRIALS[0].protocol, seed) for seed in range(20)]
     assert [trial.seed for trial in tasks.send(trials)] == list(range(8, 20))
     assert {key.seed for key in tasks.out} == set(range(8))

@@ -21,8 +21,8 @@ from typing import Any, Generic
 
 from rote import __version__
 from rote.errors import InputError, RoteError
-from rote.experiments.executor import Ask, Outcome, ResultT, Trainer, TrialT
 from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import FAILURES, Failed
 
@@ -44,7 +44,7 @@ class WorkerLost(RoteError):
 
 
 @dataclass(frozen=True)
-class RayCluster:
+class RayExecutor:
     """A Ray cluster by its address; without one, that which runs on this machine, or a new one."""
 
     address: str | None = None
@@ -52,12 +52,12 @@ class RayCluster:
     """Tasks at a time; as many as the cluster has cores for when absent."""
 
     def run(
-        self, trainer: Trainer[TrialT, ResultT], ask: Ask[TrialT], adaptive: bool, progress: Progress
-    ) -> Iterator[Outcome[TrialT, ResultT]]:
+        self, trainer: Trainer[TrialT, ResultT], pending: PendingTrials[TrialT], adaptive: bool, progress: Progress
+    ) -> Iterator[TrialOutcome[TrialT, ResultT]]:
         with self._connected() as ray, progress.stage("training on ray") as stage:
             tasks = _Tasks(ray, trainer, self.workers)
             try:
-                trials = list(ask())
+                trials = list(pending())
                 while trials or tasks.unfinished:
                     trials = tasks.send(trials)
                     for outcome in tasks.ended():
@@ -65,7 +65,7 @@ class RayCluster:
                         yield outcome
                     stage.describe(f"training on ray: {len(trials)} trials wait, {len(tasks.running)} tasks out")
                     if adaptive:
-                        trials = [trial for trial in ask() if trial.key not in tasks.out]
+                        trials = [trial for trial in pending() if trial.key not in tasks.out]
             finally:
                 tasks.cancel()
 
@@ -138,7 +138,7 @@ class _Tasks(Generic[TrialT, ResultT]):
             self.running[self._remote.remote(self._shipped, batch, __version__)] = batch
         return trials[sent:]
 
-    def ended(self) -> Iterator[Outcome[TrialT, ResultT]]:
+    def ended(self) -> Iterator[TrialOutcome[TrialT, ResultT]]:
         """Trials of tasks that have ended, waiting for one a while."""
         ready, _ = self.ray.wait(list(self.running), num_returns=1, timeout=LOOK_SECONDS)
         for reference in ready:
@@ -161,7 +161,7 @@ class _Tasks(Generic[TrialT, ResultT]):
         for reference in self.running:
             self.ray.cancel(reference, force=True)
 
-    def _again(self, batch: Sequence[TrialT], error: Exception) -> Iterator[Outcome[TrialT, ResultT]]:
+    def _again(self, batch: Sequence[TrialT], error: Exception) -> Iterator[TrialOutcome[TrialT, ResultT]]:
         for trial in batch:
             self._crashes[trial.key] += 1
             if self._crashes[trial.key] < CRASHES:

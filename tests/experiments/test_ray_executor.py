@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.ledgers.ledger import Ledger, TrialKey
-from rote.experiments.run_plan import RandomTables, RunPlan, training_record
+from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
 from rote.experiments.sweep import run_sweep
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
+from rote.experiments.trial import TokenTrial, Trial
 from rote.models.attention_only import AttentionOnly
 from rote.training.protocol import paper
 
@@ -40,8 +40,8 @@ def recorded(trained, task):
 
 def plan_of(seeds, heads=(1, 2), recorded=recorded):
     specs = [AttentionOnly(vocab=8, context=2, dim=3, head_dim=3, heads=h, scale_scores=True) for h in heads]
-    trials = [PlannedTrial(spec, PROTOCOL, seed) for spec in specs for seed in range(seeds)]
-    return RunPlan({"test": "ray"}, trials, RandomTables(), recorded)
+    trials = [TokenTrial(spec, PROTOCOL, seed) for spec in specs for seed in range(seeds)]
+    return TokenSchedule({"test": "ray"}, trials, RandomTables(), recorded)
 
 
 def lasting(ended):
@@ -78,10 +78,10 @@ class Slow:
 
     calls: str
 
-    def train(self, ask, workers, progress) -> Iterator:
+    def train(self, pending, workers, progress) -> Iterator:
         from rote.training.failure import Failed
 
-        for trial in ask():
+        for trial in pending():
             node = ray.get_runtime_context().get_node_id()
             (Path(self.calls) / f"{node}-{trial.seed}-{time.monotonic_ns()}").touch()
             time.sleep(0.2)
@@ -94,16 +94,12 @@ class Slow:
 
 
 @dataclass(frozen=True)
-class SlowTrial:
+class SlowTrial(Trial):
     seed: int
 
     @property
     def cell(self):
         return {}
-
-    @property
-    def key(self):
-        return TrialKey.of(self.cell, self.seed)
 
 
 @dataclass(frozen=True)
@@ -114,10 +110,10 @@ class SlowPlan:
     about = {}  # noqa: RUF012
     adaptive = False
 
-    def wanted(self, rows):
+    def pending(self, rows):
         return [SlowTrial(seed) for seed in self.seeds if SlowTrial(seed).key not in rows]
 
-    def own(self, rows):
+    def finished(self, rows):
         return {key: rows[key] for key in sorted(rows)}
 
 

@@ -9,37 +9,37 @@ from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
-from rote.experiments.executor import Ask, Outcome
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.ledgers.rows import ended_seeds
 from rote.experiments.runner import Rows
-from rote.experiments.trial import PlannedTrial
+from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.trial import TokenTrial
 from rote.progress import Progress
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.generators import random_associations
 from rote.training.failure import Failed
 from rote.training.result import Trained
-from rote.training.trials import EngineName, Trial, attempt_trials
+from rote.training.trials import EngineName, TrainingTrial, attempt_trials
 
 TaskT = TypeVar("TaskT", AssociationTask, DistributionTask)
 
 
-def _random_start(trial: PlannedTrial, task: AssociationTask | DistributionTask) -> dict[str, Tensor] | None:
+def _random_start(trial: TokenTrial, task: AssociationTask | DistributionTask) -> dict[str, Tensor] | None:
     return None
 
 
 @dataclass(frozen=True)
-class RunPlan(Generic[TaskT]):
+class TokenSchedule(Generic[TaskT]):
     """What a run consists of. Nothing is made before it is needed: the tasks of trials that ended never are."""
 
     identity: dict[str, Any]
     """All that results depend on besides cell and seed: a folder that holds another identity is refused."""
-    trials: Sequence[PlannedTrial]
-    task_of: Callable[[PlannedTrial], TaskT]
+    trials: Sequence[TokenTrial]
+    task_of: Callable[[TokenTrial], TaskT]
     """Makes a trial's task. Trials that are given the same object share the work of preparing it."""
     recorded: Callable[[Trained, TaskT], dict[str, Any]]
     """What the ledger keeps of a model that was trained on this task; JSON."""
-    start_of: Callable[[PlannedTrial, TaskT], dict[str, Tensor] | None] = _random_start
+    start_of: Callable[[TokenTrial, TaskT], dict[str, Tensor] | None] = _random_start
     """Weights that training starts from; nothing where they are drawn."""
     engine: EngineName = "auto"
 
@@ -50,15 +50,15 @@ class RunPlan(Generic[TaskT]):
         return {"trials": sum(map(len, self._by_cell.values()))}
 
     @property
-    def trainer(self) -> RunPlan[TaskT]:
+    def trainer(self) -> TokenSchedule[TaskT]:
         return replace(self, trials=())
 
     @cached_property
-    def _by_cell(self) -> dict[str, dict[int, PlannedTrial]]:
+    def _by_cell(self) -> dict[str, dict[int, TokenTrial]]:
         """Trials by the text of their cell and by seed; those of equal content once."""
         # A plan names its trials by few specifications and protocols, each one object: their text is written once.
         texts: dict[tuple[int, int, str | None], str] = {}
-        trials: dict[str, dict[int, PlannedTrial]] = {}
+        trials: dict[str, dict[int, TokenTrial]] = {}
         for trial in self.trials:
             content = (id(trial.spec), id(trial.protocol), trial.start)
             if content not in texts:
@@ -66,7 +66,7 @@ class RunPlan(Generic[TaskT]):
             trials.setdefault(texts[content], {})[trial.seed] = trial
         return trials
 
-    def wanted(self, rows: Rows) -> list[PlannedTrial]:
+    def pending(self, rows: Rows) -> list[TokenTrial]:
         """Trials that have not ended."""
         ended = ended_seeds(rows)
         return [
@@ -78,13 +78,13 @@ class RunPlan(Generic[TaskT]):
         ]
 
     def train(
-        self, ask: Ask[PlannedTrial], workers: int | None, progress: Progress
-    ) -> Iterator[Outcome[PlannedTrial, dict[str, Any]]]:
+        self, pending: PendingTrials[TokenTrial], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[TokenTrial, dict[str, Any]]]:
         """All of them at once: the engine orders and stacks them."""
-        planned = {trial.key: trial for trial in ask()}
+        planned = {trial.key: trial for trial in pending()}
         tasks = {key: self.task_of(trial) for key, trial in planned.items()}
         trials = [
-            Trial(task, trial.spec, trial.protocol, trial.seed, key, self.start_of(trial, task))
+            TrainingTrial(task, trial.spec, trial.protocol, trial.seed, key, self.start_of(trial, task))
             for key, task in tasks.items()
             for trial in (planned[key],)
         ]
@@ -94,7 +94,7 @@ class RunPlan(Generic[TaskT]):
             else:
                 yield planned[trial.key], self.recorded(trained, tasks[trial.key]), trained.seconds
 
-    def own(self, rows: Rows) -> Rows:
+    def finished(self, rows: Rows) -> Rows:
         keys = (TrialKey(cell, seed) for cell, trials in self._by_cell.items() for seed in trials)
         return {key: rows[key] for key in keys if key in rows}
 
@@ -108,7 +108,7 @@ class RandomTables:
     def __init__(self) -> None:
         self._tables: dict[tuple[int, int, int], AssociationTask] = {}
 
-    def __call__(self, trial: PlannedTrial) -> AssociationTask:
+    def __call__(self, trial: TokenTrial) -> AssociationTask:
         sizes = (trial.spec.vocab, trial.spec.context, trial.seed)
         if sizes not in self._tables:
             self._tables[sizes] = random_associations(trial.spec.vocab, trial.spec.context, seed=trial.seed)
