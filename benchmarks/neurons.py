@@ -1,4 +1,4 @@
-"""A neuron per fact: MLP memories (`madden2025`) and the same as attention heads (`huben2023`), at zero slack.
+"""A neuron per fact: MLP memories (`madden2025`) and the same as attention heads (`huben2023`), without slack.
 
     python benchmarks/neurons.py [--seeds 3]
 

@@ -14,6 +14,7 @@ import rote
 SOURCE = Path(rote.__file__).parent
 
 LAYERS = [
+    ("version",),
     ("errors",),
     ("progress",),
     ("arguments",),
@@ -72,6 +73,57 @@ def upward(module: Path, text: str) -> list[str]:
 
 OUTSIDE = (SOURCE / "__init__.py", SOURCE / "__main__.py")
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path not in OUTSIDE]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def module_graph(texts: dict[str, str]) -> dict[str, set[str]]:
+    """What each module imports of the others, lazy imports and those for type checkers included."""
+    graph: dict[str, set[str]] = {}
+    for module, text in texts.items():
+        found: set[str] = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                found.update(name if name in texts else str(node.module) for name in names)
+        graph[module] = (found & texts.keys()) - {module}
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that import each other, directly or through others."""
+    reach = {module: set(imported) for module, imported in graph.items()}
+    changed = True
+    while changed:
+        changed = False
+        for imported in reach.values():
+            more = set().union(*(reach[name] for name in imported)) - imported
+            imported |= more
+            changed |= bool(more)
+    together = {frozenset(other for other in reach[module] if module in reach[other]) for module in reach}
+    return sorted(sorted(modules) for modules in together if modules)
+
+
+def test_cycles_are_found():
+    graph = module_graph(
+        {
+            "rote.a": "def f():\n    from rote.b import g",
+            "rote.b": "from rote import c",
+            "rote.c": "import rote.a",
+            "rote.d": "from rote.a import f",
+        }
+    )
+    assert cycles(graph) == [["rote.a", "rote.b", "rote.c"]]
+
+
+def test_modules_of_constructions_do_not_import_each_other_in_a_circle():
+    texts = {module_name(path): path.read_text(encoding="utf-8") for path in MODULES}
+    assert [cycle for cycle in cycles(module_graph(texts)) if cycle[0].startswith("rote.constructions")] == []
 
 
 @pytest.mark.parametrize("package", sorted({path.relative_to(SOURCE).parts[0] for path in MODULES}))

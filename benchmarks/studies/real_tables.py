@@ -24,7 +24,7 @@ from rote.experiments.sizing.promise import theorem1_promise
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.folders import read_folder, verify
-from rote.folders.folder import weights_bytes
+from rote.folders.folder import written_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.progress import SILENT, Progress
@@ -205,7 +205,7 @@ def _verified(id: str, path: Path, task: AssociationTask, make: Callable[[Path],
         return asdict(
             VerifiedModel(
                 id, in_words(stored.model.spec), stored.model.spec.architecture, stored.model.parameters,
-                weights_bytes(stored.model), stored.model.dtype_name, task.facts,
+                written_bytes(stored.path), stored.model.dtype_name, task.facts,
                 task.facts - len(verification.missed), verification.holds,
             )
         )  # fmt: skip

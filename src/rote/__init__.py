@@ -25,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from rote.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rote.constructions.build import Built as Built

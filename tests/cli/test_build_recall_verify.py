@@ -166,3 +166,14 @@ def test_the_command_of_a_plan_builds_what_it_says(rote, tmp_path):
     assert "--keys words" in row["command"]
     built = json.loads(rote(*shlex.split(row["command"])[1:], "--json").out)
     assert (built["parameters"], built["bytes"]) == (row["parameters"], row["bytes"])
+
+
+def test_weights_are_packed_once(rote, monkeypatch):
+    from rote.folders import folder
+
+    calls, packed = [], folder.packed
+    monkeypatch.setattr(folder, "packed", lambda weights: calls.append(weights) or packed(weights))
+    facts = "random:vocab=6,context=2,facts=20,seed=1"
+    outcome = rote("build", facts, "-o", "model", "--method", "kajitsuka2025.theorem4_1", "--json")
+    assert len(calls) == 1
+    assert outcome.json["bytes"] == folder.weights_bytes(folder.read_folder("model").model)

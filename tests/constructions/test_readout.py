@@ -11,7 +11,7 @@ from rote.constructions.common.random_attention.codes import answer_code
 from rote.constructions.common.whitening import whiten
 from rote.constructions.rote.attempt import margin_and_noise
 from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout
-from rote.constructions.rote.readout import SAFETY
+from rote.constructions.rote.options import SAFETY
 from rote.errors import CheckFailed, InputError
 from rote.folders.folder import read_folder, write_folder
 from rote.measure.recall import recall

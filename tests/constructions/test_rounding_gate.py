@@ -5,8 +5,9 @@ import pytest
 
 import rote
 from rote.constructions.construction import Request
-from rote.constructions.dana2025 import more_heads, zero_slack
-from rote.constructions.dana2025.theorem1 import Theorem1Options, layer_for
+from rote.constructions.dana2025 import interpolation, more_heads
+from rote.constructions.dana2025.options import Theorem1Options
+from rote.constructions.dana2025.theorem1 import layer_for
 from rote.measure.rounding import MOST_ROUNDING
 from rote.tasks import AssociationTask, Vocabulary
 
@@ -16,7 +17,7 @@ FACTS = "random:vocab=30,context=2,facts=130,seed=1"
 @pytest.fixture
 def unreachable(monkeypatch):
     """A limit that no float32 model keeps to."""
-    monkeypatch.setattr(zero_slack, "MOST_ROUNDING", 1e-12)
+    monkeypatch.setattr(interpolation, "MOST_ROUNDING", 1e-12)
     monkeypatch.setattr(more_heads, "MOST_ROUNDING", 1e-12)
 
 
@@ -38,7 +39,7 @@ def test_sizes_that_were_given_are_drawn_again_and_kept(unreachable):
 
 def test_the_better_of_two_draws_is_kept(unreachable, monkeypatch):
     both = rote.build(FACTS, dim=10, head_dim=10, heads=12).certificate.margin_rounding
-    monkeypatch.setattr(zero_slack, "ROUNDING_REDRAWS", 0)
+    monkeypatch.setattr(interpolation, "ROUNDING_REDRAWS", 0)
     assert both <= rote.build(FACTS, dim=10, head_dim=10, heads=12).certificate.margin_rounding
 
 
@@ -65,3 +66,10 @@ def test_the_arrowhead_has_room_unless_its_heads_are_given():
     assert built.model.spec.heads == fewest + -(-fewest // 20)
     # What a plan starts from is what is built.
     assert layer_for(Request(task, Theorem1Options())) == built.model.spec
+
+
+def test_the_solve_is_chosen_once(monkeypatch):
+    asked, refusal = [], interpolation.bordered_refusal
+    monkeypatch.setattr(interpolation, "bordered_refusal", lambda *sizes: asked.append(sizes) or refusal(*sizes))
+    rote.build(three_letters(60), "dana2025.theorem1")
+    assert len(asked) == 1

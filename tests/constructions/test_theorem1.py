@@ -1,4 +1,4 @@
-"""Theorem 1 at zero slack: the saved model holds every fact, and says how it came about."""
+"""Theorem 1 without slack: the saved model holds every fact, and says how it came about."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_same_seed_same_weights():
 
 
 def test_what_cannot_be_met_names_the_condition_number():
-    with pytest.raises(rote.CheckFailed, match=r"after 2 draws.*condition number \d.*Try"):
+    with pytest.raises(rote.CheckFailed, match=r"after 2 samples.*condition number \d.*Try"):
         rote.build(lookup(50, 2, 800, 0), score_std=1e-4, redraws=1)
 
 

@@ -10,7 +10,6 @@ import sys
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
-from rote import __version__
 from rote.cli.ask import ask
 from rote.cli.bound import bound
 from rote.cli.build import build
@@ -39,6 +38,7 @@ from rote.cli.sweep import sweep
 from rote.cli.train import train
 from rote.cli.verify import verify
 from rote.errors import RoteError, system_message
+from rote.version import __version__
 
 app = App(
     name="rote",

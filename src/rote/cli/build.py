@@ -68,7 +68,7 @@ def build(
 
     from rote.constructions.build import build as build_model
     from rote.folders import write_folder
-    from rote.folders.folder import weights_bytes
+    from rote.folders.folder import written_bytes
 
     if rank_one:
         options["rank_one"] = True
@@ -87,7 +87,7 @@ def build(
     )
     seconds = time.perf_counter() - start
     write_folder(output, built.model, task.origin, built.provenance, built.certificate, overwrite=force)
-    certificate, size = built.certificate, weights_bytes(built.model)
+    certificate, size = built.certificate, written_bytes(output)
     summary = {
         "folder": str(output),
         "method": built.provenance["method"],

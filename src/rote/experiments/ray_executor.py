@@ -19,12 +19,12 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
-from rote import __version__
 from rote.errors import InputError, RoteError
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import FAILURES, Failed
+from rote.version import __version__
 
 TASK_SECONDS = 3.0
 """What a task should take: long beside the tens of milliseconds that it costs, short beside a run."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from rote import __version__
 from rote.errors import CheckFailed
 from rote.experiments.executor import HERE, executor
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
@@ -23,6 +22,7 @@ from rote.experiments.part import RunPart
 from rote.experiments.trainer import Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
+from rote.version import __version__
 
 Rows = Mapping[TrialKey, TrialRow]
 """Trials that ended, by name."""

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import torch
 
-from rote import __version__
 from rote.arguments import typed
 from rote.display import html_rows
 from rote.errors import InputError
@@ -21,6 +20,7 @@ from rote.experiments.known_answers.known_answer import KnownAnswer
 from rote.experiments.known_answers.threads import threads
 from rote.progress import SILENT, Progress
 from rote.training import native_engine
+from rote.version import __version__
 
 
 @dataclass(frozen=True)

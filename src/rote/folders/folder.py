@@ -20,7 +20,6 @@ from pydantic import ValidationError
 from safetensors import SafetensorError
 from torch import Tensor
 
-from rote import __version__
 from rote.arguments import typed
 from rote.display import html_pairs
 from rote.errors import InputError, RoteError, problems, validation_problems
@@ -47,6 +46,7 @@ from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
+from rote.version import __version__
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,13 @@ def write_folder(
 def weights_bytes(model: Model) -> int:
     """Bytes of a model's tensors as they are written: packed where that pays, else all of them."""
     return sum(tensor.numel() * tensor.element_size() for tensor in _tensors(model).values())
+
+
+def written_bytes(path: str | Path) -> int:
+    """Bytes of the tensors in a model folder: `weights_bytes` without packing them a second time."""
+    with (Path(path) / WEIGHTS).open("rb") as file:
+        header = int.from_bytes(file.read(8), "little")
+        return file.seek(0, os.SEEK_END) - 8 - header
 
 
 def _tensors(model: Model) -> dict[str, Tensor]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rote import __version__
 from rote.errors import InputError, RoteError
 from rote.experiments.ledgers.ledger import FILE
 from rote.folders import read_folder
@@ -20,6 +19,7 @@ from rote.report.run_view import RunView
 from rote.tasks import Task
 from rote.tasks.facts import facts
 from rote.tasks.origin import Reading
+from rote.version import __version__
 
 
 def report_on(

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from rote.constructions.dana2025.encoder import Encoder, best_embedding, expected_divergence
 from rote.constructions.dana2025.least_squares import least_squares, weighted_least_squares
-from rote.constructions.dana2025.sequence_encoder import Algorithm
+from rote.constructions.dana2025.options import Algorithm
 from rote.progress import SILENT, Progress
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.dana2025.theorem1 import Theorem1Options
+from rote.constructions.dana2025.options import Theorem1Options
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask

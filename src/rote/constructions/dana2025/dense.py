@@ -1,4 +1,4 @@
-"""One dense zero-slack solve: random attention, all its features on all facts, one linear system.
+"""One dense solve: random attention, all its features on all facts, one exactly determined linear system.
 
 Memory is about 12 facts^2 bytes (features in float64, factors in float32), time that of one float32 LU of order
 `facts` and about as much again.
@@ -15,7 +15,7 @@ from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
 from rote.constructions.common.random_attention.draw import Embeddings, Heads, draw_embeddings, draw_heads
 from rote.constructions.common.random_attention.features import Differences
 from rote.constructions.common.random_attention.score_size import ScoreSize
-from rote.constructions.common.solvers.zero_slack import refine, solver, usable_columns
+from rote.constructions.common.solvers.exactly_determined import refine, solver, usable_columns
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
 from rote.models.attention_only import AttentionOnly
@@ -35,7 +35,7 @@ def dense_attempt(
     generator: torch.Generator,
     progress: Progress,
 ) -> Attempt:
-    """Draw attention, solve for every fact, fold the skip connection in."""
+    """Sample attention, solve for every fact, absorb the skip connection."""
     clock = Clock()
     score_std = score_size.plain(spec.heads)
     contexts = torch.from_numpy(task.contexts).long()
@@ -66,7 +66,7 @@ def dense_attempt(
     clock.lap("refine")
     skip_rows, head_rows = refined.solution[: skip.columns], refined.solution[skip.columns :]
     weights, skip_condition = finish(spec, embeddings, heads, skip, skip_rows, head_rows, width, wanted, code)
-    clock.lap("gauge")
+    clock.lap("skip map")
     measured |= {
         "skip_condition": skip_condition,
         "refinement_passes": refined.passes,

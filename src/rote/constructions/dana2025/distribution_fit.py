@@ -14,6 +14,7 @@ from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.construction import Request
 from rote.constructions.dana2025.best_encoder import best_encoder
 from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
+from rote.constructions.dana2025.options import Output, Theorem1DistributionOptions
 from rote.constructions.dana2025.output_fits import (
     OutputProblem,
     convex_output,
@@ -23,7 +24,6 @@ from rote.constructions.dana2025.output_fits import (
     paper_output,
     weighted_output,
 )
-from rote.constructions.dana2025.theorem1_distribution import Output, Theorem1DistributionOptions
 from rote.measure.divergence import divergence
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named

@@ -1,28 +1,29 @@
-"""More heads where no draw stores every fact, or rounding moves margins too far: a model with room to spare is better
-conditioned."""
+"""More heads if no sample of attention stores every fact, or rounding moves margins too far.
+
+A model with a few more features than facts is better conditioned.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from rote.constructions.construction import Abandoned, Draft, Request
+from rote.constructions.dana2025.interpolation import NoSampleStores, rounding, store, too_rounded
+from rote.constructions.dana2025.options import Theorem1Options
 from rote.constructions.dana2025.solution import TooFewHeads
-from rote.constructions.dana2025.theorem1 import Theorem1Options
-from rote.constructions.dana2025.zero_slack import NoDrawStores, rounding, store, too_rounded
 from rote.measure.rounding import MOST_ROUNDING
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 
 SHARES = (0.05, 0.15, 0.3)
-"""Heads that are added, as a share of the fewest: a little room mends most draws, and bfloat16 asks for a quarter."""
+"""Heads that are added, as shares of the fewest: a few mend most samples, and bfloat16 needs a quarter more."""
 
 
 def store_growing(
     task: AssociationTask, spec: AttentionOnly, request: Request[AssociationTask, Theorem1Options], solve: str
 ) -> Draft:
-    """Store the facts at this specification; where that fails, or rounding moves margins too far, and the number of
-    heads was left open, with more."""
+    """Store the facts at this specification, and with more heads if that fails and `heads` was not given."""
     shares = iter(SHARES[: request.options.growths] if request.heads is None else ())
     fewest = heads = spec.heads
     abandoned: list[Abandoned] = []
@@ -41,7 +42,7 @@ def store_growing(
                 raise
             # These contexts' features have a smaller rank than the sizes of the task alone let expect.
             fewest, share, reason = error.heads, 0.0, str(error)
-        except NoDrawStores as error:
+        except NoSampleStores as error:
             share, reason = max(shares, default=None) if error.singular else next(shares, None), str(error)
             if share is None:
                 if best is None:

@@ -6,33 +6,10 @@ the two least-squares encoders are what the slides of 2024 offer in closed form,
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
 from rote.constructions.construction import Construction, Draft, Options, Request, register
 from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
+from rote.constructions.dana2025.options import BestEncoderOptions, WeightedOptions
 from rote.tasks import DistributionTask
-
-Algorithm = Literal["joint", "projected"]
-
-
-class BestEncoderOptions(Options):
-    """How hard to look."""
-
-    algorithm: Algorithm = "joint"
-    random_starts: Annotated[int, Field(ge=0, le=1000)] = 2
-    trial_steps: Annotated[int, Field(ge=1)] = 150
-    """L-BFGS steps that every start is given."""
-    steps: Annotated[int, Field(ge=1)] = 2000
-    """L-BFGS steps that the best start is given."""
-
-
-class WeightedOptions(Options):
-    """Settings of f_wls."""
-
-    rounds: Annotated[int, Field(ge=1)] = 50
-    """Alternating solves."""
 
 
 def build_best(request: Request[DistributionTask, BestEncoderOptions]) -> Draft:

@@ -1,4 +1,4 @@
-"""What every zero-slack solve shares: answers as right-hand sides before it, the model's weights after it."""
+"""What both solves of Theorem 1 share: answers as right-hand sides before, the model's weights after."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rote.tasks import PAD, AssociationTask
 
 @dataclass(frozen=True)
 class Attempt:
-    """One draw's outcome: weights, or none with the reason in `measured`."""
+    """Outcome of one sample of attention: weights, or none with the reason in `measured`."""
 
     weights: dict[str, Tensor] | None
     measured: dict[str, Any]
@@ -124,8 +124,8 @@ def finish(
 ) -> tuple[dict[str, Tensor], float]:
     """The model's weights in the dtype that is saved, and the condition number of its skip map."""
     solved = head_rows.reshape(len(head_rows) // width, width, spec.dim)
-    gauge = skip.skip_map(skip_rows, value_part(heads, solved))
+    skip_map = skip.skip_map(skip_rows, value_part(heads, solved))
     unembed = torch.zeros(spec.vocab, spec.dim, dtype=torch.float64)
-    unembed[wanted.answers] = wanted.codes[code] @ gauge.T
-    output = output_maps((spec.heads, spec.dim, spec.head_dim), solved, gauge)
-    return model_weights(embeddings, heads, output, unembed), float(torch.linalg.cond(gauge))
+    unembed[wanted.answers] = wanted.codes[code] @ skip_map.T
+    output = output_maps((spec.heads, spec.dim, spec.head_dim), solved, skip_map)
+    return model_weights(embeddings, heads, output, unembed), float(torch.linalg.cond(skip_map))

@@ -8,36 +8,15 @@ likeliest and lets the others fall where they may, which was worse than predicti
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
 import numpy as np
-from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register
 from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
+from rote.constructions.dana2025.options import Theorem1DistributionOptions
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import DistributionTask
 from rote.theory.dana2025 import promised
 from rote.theory.sizes import theorem1_spec, widest_head
-
-Output = Literal["convex", "weighted", "paper", "joint"]
-
-
-class Theorem1DistributionOptions(Options):
-    """Settings of Theorem 1 for distributions."""
-
-    epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Prior of the contexts that may be left out when heads are chosen; 0 fits every context exactly."""
-    output: Output = "convex"
-    """How W_O is found where contexts outnumber features: `convex`, `weighted`, `paper`, or `joint` with W_U."""
-    random_starts: Annotated[int, Field(ge=0, le=1000)] = 2
-    """Random starts of the encoder's fit, beside f_ls and f_wls."""
-    encoder_steps: Annotated[int, Field(ge=1)] = 2000
-    steps: Annotated[int, Field(ge=1)] = 1000
-    """L-BFGS steps of `convex`; twice as many for `joint`."""
-    draws: Annotated[int, Field(ge=1)] = 3
-    """Attention is drawn again while rounding costs more than 1e-6 nats in the dtype that is saved."""
-    score_std: Annotated[float | None, Field(gt=0)] = None
 
 
 def covering(prior: np.ndarray, epsilon: float) -> int:

@@ -16,7 +16,7 @@ from rote.constructions.common.random_attention.codes import answer_code
 from rote.constructions.common.random_attention.draw import gaussian
 from rote.constructions.common.saturation import UNSEEN
 from rote.constructions.construction import Draft, Request
-from rote.constructions.huben2023.memory import FLAGS, ID, MemoryOptions
+from rote.constructions.huben2023.options import FLAGS, ID, MemoryOptions
 from rote.models.attention_only import AttentionOnly
 from rote.models.budget import FORWARD_FLOATS, rows_within
 from rote.models.forward.attention_only import head_values, heads_output, layer_heads

@@ -15,28 +15,12 @@ is asked for the answer, hence one-dimensional heads suffice: the mask is a flag
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.huben2023.options import FLAGS, ID, MemoryOptions
 from rote.errors import problems
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.theory.huben2023 import huben_spec
-
-ID = "huben2023"
-FLAGS = 2
-"""Coordinates of the stream that mark a position as the last one, or as one between the first and the last."""
-
-
-class MemoryOptions(Options):
-    """Settings of `huben2023`."""
-
-    score_std: Annotated[float, Field(gt=0)] = 1.0
-    """Standard deviation of the first layer's scores."""
-    draws: Annotated[int, Field(ge=1)] = 5
-    """Sets of neurons drawn at most; the best-conditioned is kept."""
 
 
 def build(request: Request[AssociationTask, MemoryOptions]) -> Draft:

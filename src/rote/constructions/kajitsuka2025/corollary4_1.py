@@ -7,7 +7,7 @@ permutation-equivariant: a token that occurs twice in a sequence has one label t
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
 ID = "kajitsuka2025.corollary4_1"
@@ -18,7 +18,9 @@ def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> D
 
     Then sequences that recur with other last tokens share one id.
     """
-    return build_variant(request, Variant(ID, asked=True))
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, Variant(ID, asked=True))
 
 
 register(

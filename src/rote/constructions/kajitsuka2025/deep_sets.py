@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
 ID = "kajitsuka2025.deep_sets"
@@ -11,7 +11,9 @@ ID = "kajitsuka2025.deep_sets"
 
 def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> Draft:
     """As Theorem 4.1, with codes added up: sums of whole numbers need no snap block, whatever the length."""
-    return build_variant(request, Variant(ID, mixing="sum"))
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, Variant(ID, mixing="sum"))
 
 
 register(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask
 
 ID = "kajitsuka2025.embedding_table"
@@ -11,7 +11,9 @@ ID = "kajitsuka2025.embedding_table"
 
 def build(request: Request[AssociationTask, MemorizerOptions]) -> Draft:
     """As Theorem 4.1 without F1: one number a token (and position, where order counts) in place of its layers."""
-    return build_variant(request, Variant(ID, table=True))
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, Variant(ID, table=True))
 
 
 register(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask
 
 ID = "kajitsuka2025.limited_bits"
@@ -20,7 +20,9 @@ class LimitedBitsOptions(MemorizerOptions):
 
 def build(request: Request[AssociationTask, LimitedBitsOptions]) -> Draft:
     """As Theorem 4.1, with groups cut so short that their words fit B bits."""
-    return build_variant(request, Variant(ID, bits=request.options.bits))
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, Variant(ID, bits=request.options.bits))
 
 
 register(

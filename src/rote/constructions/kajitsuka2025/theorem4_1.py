@@ -7,7 +7,7 @@ arithmetic; a dtype bounds the words, and parameters then grow as N over their l
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant, build_variant
+from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
 ID = "kajitsuka2025.theorem4_1"
@@ -15,7 +15,9 @@ ID = "kajitsuka2025.theorem4_1"
 
 def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> Draft:
     """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
-    return build_variant(request, Variant(ID))
+    from rote.constructions.kajitsuka2025.construct import build_memorizer
+
+    return build_memorizer(request, Variant(ID))
 
 
 register(

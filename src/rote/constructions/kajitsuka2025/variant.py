@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rote.constructions.construction import Draft, Options, Request
-from rote.tasks import AssociationTask, VectorTask
+from rote.constructions.construction import Options
 
 Mixing = Literal["softmax", "sum"]
 
@@ -33,10 +32,3 @@ class Variant:
     """Whether the last token asks for its label within the sequence of the others."""
     bits: int | None = None
     """Bits of every weight and value, where they are limited further than by the dtype."""
-
-
-def build_variant(request: Request[AssociationTask | VectorTask, MemorizerOptions], variant: Variant) -> Draft:
-    """Codes for a few tokens, their average as the sequence's id, and the id's label from packed words."""
-    from rote.constructions.kajitsuka2025.construct import build_memorizer
-
-    return build_memorizer(request, variant)

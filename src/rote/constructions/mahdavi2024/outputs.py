@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rote.constructions.common.random_attention.codes import answer_code
-from rote.constructions.mahdavi2024.theorem1 import ID
+from rote.constructions.mahdavi2024.options import ID
 from rote.errors import InputError
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask

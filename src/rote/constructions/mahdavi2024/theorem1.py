@@ -8,27 +8,9 @@ the identity, or a code per class. Notation: n is `context`, d `dim`, k `head_di
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.mahdavi2024.options import ID, TheoremOptions
 from rote.tasks import VectorTask
-
-ID = "mahdavi2024.theorem1"
-
-
-class TheoremOptions(Options):
-    """Settings of `mahdavi2024.theorem1`."""
-
-    route: Literal["random", "proof"] = "random"
-    """How attention is chosen: at random, or head by head as in the proof."""
-    score_std: Annotated[float, Field(gt=0)] = 3.0
-    """Standard deviation of scores on route `random`."""
-    draws: Annotated[int, Field(ge=1)] = 5
-    """Attention drawn at most so often; the best-conditioned draw is kept."""
-    value_dim: Annotated[int, Field(ge=1)] | None = None
-    """d_v: dimensions of the class codes. A real target needs as many as it has independent outputs."""
 
 
 def build(request: Request[VectorTask, TheoremOptions]) -> Draft:

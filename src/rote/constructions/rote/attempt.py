@@ -15,7 +15,7 @@ from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.common.whitening import Whitened, whiten
 from rote.constructions.construction import Request
 from rote.constructions.rote.fit import ReadoutFit, fit_readout
-from rote.constructions.rote.readout import SAFETY, ReadoutOptions
+from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import InputError
 from rote.measure.recall import margins
 from rote.measure.streaming import stream_logits

@@ -1,8 +1,8 @@
 """`rote.readout`: more facts than Theorem 1 promises, by fitting W_O and W_U on fixed random attention.
 
 Theorem 1 asks for E(t) exactly and so stores p facts, the rank of the features. An association asks only for the
-strict maximum: W_O (through the exact skip gauge) and W_U are fitted by cross-entropy until the saved model itself, in
-its own dtype, recalls every fact by more than its own rounding noise.
+strict maximum: W_O (with the skip connection absorbed) and W_U are fitted by cross-entropy until the saved model, in
+its own dtype, recalls every fact by more than its rounding noise.
 
 How many fit: about 2(dp + md) / log2 m for m answers, two bits per fitted number (measured, d >= 5); for two answers
 this is Cover's 2p. It is an estimate: beyond it the construction says how many it stored, and fails.
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
-
-from rote.constructions.construction import Abandoned, Construction, Draft, Options, Request, register
+from rote.constructions.construction import Abandoned, Construction, Draft, Request, register
+from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
@@ -22,27 +21,13 @@ from rote.tasks import AssociationTask
 from rote.theory.dana2025 import promised
 from rote.theory.readout_sizes import readout_spec
 
-SAFETY = 4.0
-"""Every margin must exceed this many times the largest rounding error of a logit in the saved dtype."""
-
 GROWTH = 0.12
 """Share of heads that is added when a fit fails: small, to stay near the fewest that do, and enough for a few tries."""
 
 
-class ReadoutOptions(Options):
-    """Settings of the fit."""
-
-    steps: int = Field(default=3000, ge=1)
-    """L-BFGS steps at most; the fit ends as soon as the saved model recalls everything."""
-    score_std: float | None = Field(default=None, gt=0)
-    """Standard deviation of attention scores; when absent 5, 10 and 2.5 are tried until heads are independent."""
-    growths: int = Field(default=4, ge=0)
-    """How often heads are added when a fit fails and their number was left open."""
-
-
 def layer_for(request: Request[AssociationTask, ReadoutOptions]) -> AttentionOnly:
     """Where the fit starts: the fewest heads that the estimate lets hope for."""
-    from rote.constructions.dana2025.zero_slack import check_answers
+    from rote.constructions.dana2025.interpolation import check_answers
 
     task = request.task.majority()
     spec = readout_spec(task.shape, request.dim, request.head_dim, request.heads)
@@ -95,7 +80,7 @@ register(
         id="rote.readout",
         summary="more facts than Theorem 1: random attention, W_O and W_U fitted by cross-entropy",
         paper="rote",
-        passage="skip gauge of dana2025.theorem1, about two bits per fitted number",
+        passage="absorbed skip connection of dana2025.theorem1, about two bits per fitted number",
         meets="rote.readout",
         tasks=(AssociationTask,),
         build=build,

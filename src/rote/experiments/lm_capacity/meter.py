@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rote import __version__
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError
 from rote.experiments.executor import HERE, Executor, executor
@@ -27,6 +26,7 @@ from rote.lm.capacity.subjects import MeterSubject, Sizes, check_causal, subject
 from rote.lm.language_model import count_parameters
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
+from rote.version import __version__
 
 FORMAT = 3
 """Raised when points of the same name would come out otherwise."""

@@ -1,7 +1,7 @@
-"""The exact skip gauge: the skip connection takes part in the solve instead of being drowned.
+"""A reparametrization that absorbs the skip connection: it takes part in the solve instead of being drowned.
 
-A gauge is a choice of coordinates that no logit depends on: multiplying the stream by an invertible M and the
-unembedding by its inverse changes nothing. Here M is chosen so that the skip connection needs no special treatment.
+No logit depends on the basis of the residual stream: multiplying it by an invertible M and the unembedding by the
+inverse changes nothing. Here M is chosen so that the skip connection needs no special treatment.
 
 Dana et al. 2025 let the skip connection vanish against W_O scaled to infinity. It need not: solve
 

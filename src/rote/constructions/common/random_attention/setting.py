@@ -1,7 +1,7 @@
 """Fixed random attention with its features on given contexts, waiting for W_O and W_U.
 
 The shared ground of constructions that fit rather than solve: draw attention, compute the skip connection's and the
-heads' features, and turn a fitted B (features x dim) and unembedding into a model through the exact skip gauge.
+heads' features, and turn a fitted B (features x dim) and unembedding into a model that absorbs the skip connection.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class AttentionSetting:
 
     def model(self, solved: Float[Tensor, "features dim"], unembed: Float[Tensor, "vocab dim"]) -> Model:
         """The model whose logits are features @ solved @ unembed^T, in the dtype attention was drawn in."""
-        spec, gauge = self.spec, self.skip_map(solved)
-        output = output_maps((spec.heads, spec.dim, spec.head_dim), self._head_rows(solved), gauge)
-        weights = model_weights(self.embeddings, self.heads, output, unembed @ gauge.T)
+        spec, skip_map = self.spec, self.skip_map(solved)
+        output = output_maps((spec.heads, spec.dim, spec.head_dim), self._head_rows(solved), skip_map)
+        weights = model_weights(self.embeddings, self.heads, output, unembed @ skip_map.T)
         return Model(spec, weights, self.task.vocabulary)
 
     def _head_rows(self, solved: Tensor) -> Float[Tensor, "heads width dim"]:

@@ -1,4 +1,4 @@
-"""Solving F B = E with exactly as many features as facts, or a few more.
+"""Solving an exactly determined system F B = E: as many features as facts, or a few more.
 
 One LU factorisation in float32 (half the memory and about 0.6 of the time of float64), then refinement with residuals
 in float64: each pass gains about -log10(cond * 6e-8) digits, so a condition number well below 1e7 is needed and is

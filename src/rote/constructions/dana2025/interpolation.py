@@ -1,12 +1,12 @@
-"""Zero slack: exactly as many features as facts, one linear solve, drawn again until every fact is recalled.
+"""Theorem 1 at the interpolation threshold: exactly as many features as facts, and one linear solve.
 
-Slack is the number of features beyond the number of facts. Every bit of it makes the system easier to solve; without
-any, the system is square, and all facts that the theorem promises are stored.
+Slack is the number of features beyond the number of facts; each one makes the system easier to solve. Without any the
+system is square (exactly determined) and stores all facts that the theorem guarantees.
 
-What is needed for that in float32 is in the modules beside this one: orthonormal value maps, the exact skip gauge,
-weights rounded before features are computed from them, a limit on the condition number. The built model is run on the
-facts; a draw that misses one is drawn again, as is one whose margins rounding moves too far, and facts that no draw
-stores are an error.
+The neighbouring modules make this work in float32: orthonormal value maps, a reparametrization that absorbs the skip
+connection, weights rounded before features are computed from them, a limit on the condition number. The built model is
+run on the facts. Attention is resampled if a fact is missed or rounding moves margins too far; if no sample stores the
+facts, that is an error.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import torch
 
 from rote.constructions.common.random_attention.score_size import score_sizes
 from rote.constructions.construction import Draft, Request
-from rote.constructions.dana2025.arrowhead import arrowhead_attempt, arrowhead_refusal
+from rote.constructions.dana2025.bordered import bordered_attempt, bordered_refusal
 from rote.constructions.dana2025.dense import dense_attempt
-from rote.constructions.dana2025.theorem1 import Theorem1Options
+from rote.constructions.dana2025.options import Theorem1Options
 from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import examine
 from rote.measure.rounding import MOST_ROUNDING
@@ -30,22 +30,21 @@ from rote.tasks import AssociationTask
 from rote.theory.dana2025 import promised
 
 DENSE_FACTS = 2_500
-"""Above this the arrowhead is preferred, where it can be used: it is faster from about there on, and better
-conditioned."""
+"""Above this a bordered system is preferred where it can be used: it is faster and better conditioned from here on."""
 MOST_DENSE_FACTS = 25_000
-"""Above this a dense solve is not chosen any more: it would hold 12 facts^2 bytes, 7.5 GB."""
+"""Above this a dense solve is not chosen: it would hold 12 facts^2 bytes, 7.5 GB."""
 
 ROUNDING_REDRAWS = 1
-"""How often attention is drawn again for smaller rounding alone: where one more draw does not help, more heads do."""
+"""How often attention is resampled for smaller rounding alone: where one more sample does not help, more heads do."""
 
 
-class NoDrawStores(CheckFailed):
-    """Every draw was refused or missed facts."""
+class NoSampleStores(CheckFailed):
+    """Every sample of attention was rejected or missed facts."""
 
     def __init__(self, message: str, singular: bool) -> None:
         super().__init__(message)
         self.singular = singular
-        """Whether the features of every draw were dependent, which a little room does not mend."""
+        """Whether the features of every sample were linearly dependent, which a few more heads do not mend."""
 
 
 def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
@@ -56,9 +55,9 @@ def check_answers(task: AssociationTask, spec: AttentionOnly) -> None:
         )
 
 
-def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str:
-    """Dense for few facts; the arrowhead beyond, where it can be used."""
-    refusal = arrowhead_refusal(task, spec)
+def chosen_solve(task: AssociationTask, spec: AttentionOnly, asked: str) -> str:
+    """Dense for few facts; a bordered system (arrowhead) beyond, where it can be used."""
+    refusal = bordered_refusal(task, spec)
     if asked == "arrowhead" and refusal:
         raise InputError(f"`solve=arrowhead`: {refusal}")
     if asked != "auto":
@@ -67,7 +66,7 @@ def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str
         return "dense"
     if refusal and task.facts > MOST_DENSE_FACTS:
         raise InputError(
-            f"{task.facts} facts need the arrowhead (a dense solve would hold {12 * task.facts**2 / 1e9:.0f} GB), "
+            f"{task.facts} facts need `solve=arrowhead` (a dense solve would hold {12 * task.facts**2 / 1e9:.0f} GB), "
             f"but {refusal}"
         )
     return "dense" if refusal else "arrowhead"
@@ -76,11 +75,13 @@ def chosen_method(task: AssociationTask, spec: AttentionOnly, asked: str) -> str
 def store(
     task: AssociationTask, spec: AttentionOnly, request: Request[AssociationTask, Theorem1Options], method: str
 ) -> Draft:
-    """Draw until every fact of `task` (the request's, one answer a key) is recalled in the dtype that is saved, with
-    margins that its rounding hardly moves; of several draws whose margins it does move, the best is kept."""
+    """Sample attention until every fact of `task` (one answer per key) is recalled in the saved dtype.
+
+    Its rounding should hardly move the margins. If it moves those of every sample, the best sample is returned.
+    """
     options, dtype = request.options, dtype_named(request.dtype)
     generator = torch.Generator().manual_seed(request.seed)
-    attempt_by = {"dense": dense_attempt, "arrowhead": arrowhead_attempt}[method]
+    attempt_by = {"dense": dense_attempt, "arrowhead": bordered_attempt}[method]
     tried: list[dict[str, Any]] = []
     rounded: list[Draft] = []
     for redraw, score_size in enumerate(score_sizes(options.score_std, options.redraws)):
@@ -100,27 +101,27 @@ def store(
     if rounded:
         return min(rounded, key=rounding)
     singular = all(math.isinf(draw["condition"]) for draw in tried)
-    raise NoDrawStores(_not_met(task, spec, request.dtype, tried), singular)
+    raise NoSampleStores(_not_met(task, spec, request.dtype, tried), singular)
 
 
 def rounding(draft: Draft) -> float:
-    """How far rounding moves a margin of this model, as a share of the smallest."""
+    """How far rounding moves a logit margin of this model, as a share of the smallest margin."""
     share = None if draft.examination is None else draft.examination.certificate.margin_rounding
     return math.inf if share is None else share
 
 
 def too_rounded(draft: Draft) -> bool:
-    """Whether float32 moves margins too far. Half dtypes move them by more whatever the draw; they are only stated."""
+    """Whether float32 moves margins too far. Half dtypes always move them by more; that is reported, not rejected."""
     return draft.model.dtype_name == "float32" and rounding(draft) > MOST_ROUNDING
 
 
 def _not_met(task: AssociationTask, spec: AttentionOnly, dtype: str, tried: list[dict[str, Any]]) -> str:
     best = min(tried, key=lambda draw: (draw["missed"], draw["condition"]))
-    outcome = "was refused" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
-    blocks = f" (worst block {best['block_condition']:.1e})" if "block_condition" in best else ""
+    outcome = "was rejected" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
+    groups = f" (worst group {best['group_condition']:.1e})" if "group_condition" in best else ""
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
-        f"{dtype} after {len(tried)} draws; the best had condition number {best['condition']:.1e}{blocks} at "
+        f"{dtype} after {len(tried)} samples; the best had condition number {best['condition']:.1e}{groups} at "
         f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another `seed`, a few more `heads` (a "
         f"model with room to spare is better conditioned), a larger `dim`, or `dtype=float64`"
     )

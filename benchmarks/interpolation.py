@@ -1,9 +1,9 @@
 """Zero slack: exactly as many facts as Theorem 1 promises, in float32. Three tables, each also as JSON.
 
-python benchmarks/zero_slack.py seeds     ten seeds of each setting, every fact recalled or an error
-python benchmarks/zero_slack.py time      9,984 facts at d = 32 against float32 LU factorisations in the same run
-python benchmarks/zero_slack.py growth    5,000 to 50,000 facts at d = 32: seconds, memory, exponent of processor time
-python benchmarks/zero_slack.py named     airports and wordnet, where their packages are installed
+python benchmarks/interpolation.py seeds     ten seeds of each setting, every fact recalled or an error
+python benchmarks/interpolation.py time      9,984 facts at d = 32 against float32 LU factorisations in the same run
+python benchmarks/interpolation.py growth    5,000 to 50,000 facts at d = 32: seconds, memory, exponent of CPU time
+python benchmarks/interpolation.py named     airports and wordnet, where their packages are installed
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def one(facts: int) -> dict[str, Any]:
         "facts": facts,
         "vocab": vocab,
         "stored": run["stored"],
-        "blocks": run.get("blocks"),
+        "groups": run.get("groups"),
         "border": run.get("border"),
         "condition": run.get("condition"),
         "redraws": run.get("redraws"),
@@ -176,7 +176,7 @@ def named() -> list[dict[str, Any]]:
                 "keys": task.facts,
                 "stored": run["stored"],
                 "method": run.get("method"),
-                "largest block": run.get("largest_block"),
+                "largest group": run.get("largest_group"),
                 "border": run.get("border"),
                 "condition": run.get("condition"),
                 "heads": run.get("heads"),

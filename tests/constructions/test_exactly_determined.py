@@ -1,4 +1,4 @@
-"""The parts of the zero-slack solve against their definitions."""
+"""The parts of an exactly determined solve against their definitions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rote.constructions.common.random_attention.draw import draw_embeddings, dra
 from rote.constructions.common.random_attention.features import Differences
 from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.common.saturation import PAD_DEPTH
+from rote.constructions.common.solvers.exactly_determined import Factors, SingularValues, refine
 from rote.constructions.common.solvers.lu import columns_first, lu_in_place
-from rote.constructions.common.solvers.zero_slack import Factors, SingularValues, refine
-from rote.constructions.dana2025.arrow_block import draw_block
+from rote.constructions.dana2025.bordered_group import draw_group
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, draw_gated_heads, group_last_tokens
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
 from rote.models.attention_only import AttentionOnly
@@ -77,27 +77,27 @@ def test_factors_in_place_multiply_to_the_rows_in_their_order(rows, columns):
     assert lu_in_place(torch.zeros(columns, rows, dtype=torch.float64).t()).singular
 
 
-def test_a_block_eliminates_and_solves():
-    """Elimination with a border is the solution of the whole square system."""
+def test_a_group_eliminates_and_solves():
+    """Elimination with a border is the solution of the complete square system."""
     spec = AttentionOnly(vocab=30, context=3, dim=14, head_dim=4, heads=10)
     rows = contexts(600, spec)
     last, place = torch.unique(rows[:, -1], return_inverse=True)
     groups = group_last_tokens(place, 60)
     embeddings, codes = draw_gated_embeddings(spec, groups, last, None, torch.float64, generator())
     differences = Differences(embeddings, rows)
-    block = draw_block(groups.rows[2], codes[2], differences, 4, spec, generator(1), 0.8, ScoreSize())
-    count, size = len(block.square), len(block.rows)
+    group = draw_group(groups.rows[2], codes[2], differences, 4, spec, generator(1), 0.8, ScoreSize())
+    count, size = len(group.square), len(group.rows)
     assert 0 < count < size
     features = torch.empty(size, count, dtype=torch.float64)
-    differences.features(block.heads, 4, features, block.rows)
+    differences.features(group.heads, 4, features, group.rows)
     seen = torch.randn(size, size - count, generator=generator(2), dtype=torch.float64)
     wanted = torch.randn(size, 3, generator=generator(3), dtype=torch.float64)
     whole = torch.linalg.solve(torch.cat([features, seen], 1), wanted)
-    reduced = block.reduce(torch.cat([seen, wanted], 1))
+    reduced = group.reduce(torch.cat([seen, wanted], 1))
     border = torch.linalg.solve(reduced.left[:, : size - count], reduced.left[:, size - count :])
     torch.testing.assert_close(border, whole[count:], rtol=1e-4, atol=1e-6)
     of_seen, of_wanted = reduced.eliminated.split([size - count, 3], 1)
-    torch.testing.assert_close(block.solve(of_wanted - of_seen @ border), whole[:count], rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(group.solve(of_wanted - of_seen @ border), whole[:count], rtol=1e-4, atol=1e-6)
 
 
 def test_rank_is_told_from_few_facts_where_they_span_all_and_from_all_where_they_do_not():
