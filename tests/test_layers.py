@@ -15,7 +15,9 @@ SOURCE = Path(rote.__file__).parent
 
 LAYERS = [
     ("version",),
+    ("words",),
     ("errors",),
+    ("files",),
     ("progress",),
     ("arguments",),
     ("display",),

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from rote.words import visible_lines
+
 REMEDIES = {
     errno.ENOSPC: "; free some space, or write to another disk",
     errno.EDQUOT: "; free some space, or write to another disk",
@@ -37,6 +39,10 @@ class RoteError(Exception):
     """
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        # Messages quote names and values of files, which may hold anything.
+        return visible_lines(super().__str__())
 
 
 class InputError(RoteError):

@@ -39,6 +39,7 @@ from rote.cli.train import train
 from rote.cli.verify import verify
 from rote.errors import RoteError, system_message
 from rote.version import __version__
+from rote.words import guarded_streams
 
 app = App(
     name="rote",
@@ -77,8 +78,12 @@ app.register_install_completion_command(help="Complete commands and flags in thi
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    words = sys.argv[1:] if arguments is None else arguments
+    """Run one command and return its exit code. Nothing it prints acts on a terminal (`rote.words`)."""
+    with guarded_streams():
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(words: list[str]) -> int:
     try:
         outcome = app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

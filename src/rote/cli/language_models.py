@@ -159,7 +159,7 @@ def _write_replies(result: LanguageRecall, path: Path) -> None:
     """One line per fact and template, complete or not at all."""
     import csv
 
-    from rote.folders.destination import replacing
+    from rote.files import replacing
 
     names = ["relation", "template", "prompt", "answer", "said", "chosen", "first_token", "whole_answer", "choice"]
     with replacing(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from rote.display import number
+from rote.words import json_text, visible
 
 if TYPE_CHECKING:
     from rote.models.spec import Spec
@@ -21,7 +22,7 @@ AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print one J
 
 def print_json(document: Any) -> None:
     """Strict JSON: what is not a finite number is null."""
-    print(json.dumps(_finite(document), indent=2, ensure_ascii=False))
+    print(json_text(json.dumps(_finite(document), indent=2, ensure_ascii=False)))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], whole: bool = True) -> None:
@@ -33,7 +34,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     from textwrap import shorten, wrap
 
     rows = [list(row) for row in rows]
-    cells = [[number(cell) for cell in row] for row in rows]
+    cells = [[visible(number(cell)) for cell in row] for row in rows]
     screen = shutil.get_terminal_size().columns
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     if sum(widths) + 2 * len(widths) > screen:
@@ -55,7 +56,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         )
         return "  " + "  ".join(aligned).rstrip()
 
-    print(_bold(title))
+    print(_bold(visible(title)))
     for height in range(max(map(len, names)), 0, -1):
         print(line([name[-height] if len(name) >= height else "" for name in names]))
     print("  " + "─" * (sum(widths) + 2 * (len(widths) - 1)))
@@ -69,10 +70,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def print_pairs(title: str, pairs: dict[str, Any]) -> None:
     """Names and values, one a line."""
-    print(_bold(title))
+    pairs = {visible(name): value for name, value in pairs.items()}
+    print(_bold(visible(title)))
     width = max(map(len, pairs))
     for name, value in pairs.items():
-        print(f"  {name.ljust(width)}  {number(value)}")
+        print(f"  {name.ljust(width)}  {visible(number(value))}")
     print()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.folders.destination import replacing
+from rote.files import replacing
 
 SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")
 

@@ -4,7 +4,6 @@ aside, so that it is complete or absent.
 
 from __future__ import annotations
 
-import errno
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rote.errors import InputError, system_cause
+from rote.errors import InputError
+from rote.files import writing
 from rote.folders.layout import CONFIG
 
 
@@ -47,35 +47,6 @@ def check_writable(path: Path) -> None:
     with writing(path):
         nearest = next(folder for folder in path.absolute().parents if folder.exists())
         tempfile.TemporaryDirectory(prefix=f".{path.name[:50]}.", dir=nearest).cleanup()
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system refuses while `path` is written into an error that names it and the cause."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({system_cause(error)})") from None
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write into, renamed to it when the work inside has ended.
-
-    The file is complete or as it was before: if the work fails, what was begun is removed. What the system refuses is
-    an error that names `path`; polars tells of a full disk in an exception of its own.
-    """
-    aside = path.with_name(f".{path.name}.part")
-    with writing(path):
-        try:
-            yield aside
-            aside.replace(path)
-        except BaseException as error:
-            with suppress(OSError):
-                aside.unlink(missing_ok=True)
-            if type(error).__module__.startswith("polars."):
-                raise OSError(errno.EIO, str(error).splitlines()[0]) from None
-            raise
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rote.folders.destination import replacing
+from rote.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

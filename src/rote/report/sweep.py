@@ -13,7 +13,7 @@ from rote.experiments.executor import HERE
 from rote.experiments.files import write_json
 from rote.experiments.grid import Grid
 from rote.experiments.sweep import SweepRun, run_sweep
-from rote.folders.destination import replacing
+from rote.files import replacing
 from rote.progress import SILENT, Progress
 from rote.report.style import save
 from rote.report.sweep_figure import drawn_sweep

@@ -12,6 +12,7 @@ import os
 import shlex
 import socket
 import sqlite3
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.folders.destination import writing
+from rote.files import read_json, replacing
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -30,8 +31,8 @@ def alone(folder: Path) -> Iterator[None]:
     with closing(_locked(folder)):
         owner = folder / OWNER
         try:
-            with writing(owner):
-                owner.write_text(json.dumps(_this_process()), encoding="utf-8")
+            with replacing(owner) as aside:
+                aside.write_text(json.dumps(_this_process()), encoding="utf-8")
             yield
         finally:
             owner.unlink(missing_ok=True)
@@ -40,6 +41,8 @@ def alone(folder: Path) -> Iterator[None]:
 def _locked(folder: Path) -> sqlite3.Connection:
     """The folder's lock, held while this is open."""
     lock = None
+    if os.path.lexists(folder / LOCK) and not stat.S_ISREG(os.lstat(folder / LOCK).st_mode):
+        raise InputError(f"{folder / LOCK}: is not a plain file; rote did not write this")
     try:
         lock = sqlite3.connect(folder / LOCK, isolation_level=None, timeout=0)
         lock.execute("BEGIN IMMEDIATE")
@@ -68,7 +71,7 @@ def _this_process() -> dict[str, str | int]:
 def _owner(folder: Path) -> str:
     """Who wrote its name last; it may have been too early, or too late, to read it."""
     try:
-        said = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+        said = read_json(folder / OWNER)
         return f"process {said['process']} on {said['host']} (since {said['since']}: {said['command']})"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (InputError, KeyError, TypeError):
         return "another process"

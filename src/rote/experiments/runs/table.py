@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
+from rote.files import replacing, writing
 
 if TYPE_CHECKING:
     import polars
@@ -65,11 +66,8 @@ def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple
         raise InputError(f"{run}: no trial has ended yet; there is nothing to export")
     frame = trial_frame(rows, times)
     write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.part")
-    try:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as aside:
         write(aside)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
     return path, len(rows)

@@ -1,0 +1,326 @@
+"""The one gate for files from elsewhere: what is opened, how large it may be, what JSON may hold; how one is written.
+
+A file that a stranger may have put there is opened without following a link, must be a regular file (a pipe or a device
+would be read for ever) and no larger than its kind allows. A folder is held open while its files are read, each by its
+name in that folder, so that nothing can be swapped for a link meanwhile. JSON is parsed with limits on its depth, its
+numbers and its names. What rote writes beside a stranger's files is a new file under a random name that is renamed at
+the end, never an existing one and never through a link.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rote.errors import InputError, cut, system_cause
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file that is read, and the most bytes that one may have."""
+
+    name: str
+    most: int
+
+
+JSON = FileKind("JSON", 2**24)
+"""Configurations, certificates, manifests."""
+WORDS = FileKind("a list of words", 2**26)
+"""A vocabulary: a million words of 60 letters."""
+TABLE = FileKind("a table of facts", 2**27)
+"""Facts that a folder names. A table that a user names has no such limit."""
+TENSORS = FileKind("tensors", 2**33)
+CODE = FileKind("text", 2**20)
+
+DEEPEST = 32
+"""Lists and objects of JSON inside each other."""
+MOST_DIGITS = 19
+"""Digits of a whole number in JSON: those of 2^63."""
+MOST_VALUES = 2**23
+"""Values in one JSON file."""
+MOST_NAMES = 4096
+"""Files and folders in one folder."""
+SPARSE_FROM, SPARSE_SHARE = 2**26, 16
+"""A file of this size or more that takes less than a sixteenth of it on the disk is holes: rote writes none."""
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class HeldFolder:
+    """A folder that is held open: its files are opened by their names in it, and never through a link."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path, self._descriptor = path, descriptor
+
+    def names(self) -> list[str]:
+        """Names of everything in the folder, in order."""
+        names: list[str] = []
+        with os.scandir(self._descriptor) as entries:
+            for entry in entries:
+                names.append(entry.name)
+                if len(names) > MOST_NAMES:
+                    raise InputError(f"{self.path}: holds more than {MOST_NAMES:,} files; rote did not write this")
+        return sorted(names)
+
+    def has(self, name: str) -> bool:
+        """Whether something of this name is here, be it a link that leads nowhere."""
+        return self._mode(name) is not None
+
+    def is_folder(self, name: str) -> bool:
+        """Whether this name is a folder; a link to one is not."""
+        mode = self._mode(name)
+        return mode is not None and stat.S_ISDIR(mode)
+
+    def _mode(self, name: str) -> int | None:
+        try:
+            return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode
+        except (OSError, ValueError):
+            return None
+
+    @contextmanager
+    def folder(self, name: str) -> Iterator[HeldFolder]:
+        """A folder in this one, held open; a link is rejected."""
+        path = self.path / name
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        with _reading(path):
+            descriptor = os.open(name, flags, dir_fd=self._descriptor)
+        try:
+            yield HeldFolder(path, descriptor)
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def opened(self, name: str, kind: FileKind) -> Iterator[int]:
+        """The descriptor of a regular file of this folder, no larger than its kind allows."""
+        path = self.path / name
+        with _reading(path):
+            descriptor = os.open(name, _READ, dir_fd=self._descriptor)
+        try:
+            _refuse_unlike(descriptor, path, kind)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def read(self, name: str, kind: FileKind) -> bytes:
+        """All bytes of a file."""
+        with self.opened(name, kind) as descriptor:
+            return bytes_of(descriptor, self.path / name)
+
+    def json(self, name: str, kind: FileKind = JSON) -> Any:
+        """What a JSON file holds."""
+        return parsed(self.read(name, kind), str(self.path / name))
+
+    def size(self, name: str, kind: FileKind) -> int:
+        """Bytes of a file."""
+        with self.opened(name, kind) as descriptor:
+            return os.fstat(descriptor).st_size
+
+    def copy(self, name: str, to: Path, kind: FileKind) -> None:
+        """Copy a file to a new one."""
+        with (
+            self.opened(name, kind) as source,
+            new_file(to) as target,
+            os.fdopen(os.dup(source), "rb") as reader,
+            os.fdopen(os.dup(target), "wb") as writer,
+        ):
+            shutil.copyfileobj(reader, writer, 2**20)
+
+
+@contextmanager
+def held(path: str | Path, below: str | Path | None = None) -> Iterator[HeldFolder]:
+    """A folder, held open. Of `path` itself links are followed: whoever names it means what it leads to.
+
+    With `below`, a folder that is trusted, nothing between it and `path` may be a link.
+    """
+    path = Path(path)
+    start = path if below is None else Path(below)
+    with _reading(start):
+        descriptor = os.open(start, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in () if below is None else path.relative_to(below).parts:
+            if part == os.pardir:
+                raise InputError(f"{path}: leads out of {below}")
+            with _reading(path):
+                inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield HeldFolder(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_regular(path: Path, kind: FileKind) -> bytes:
+    """The bytes of a regular file that is no link and no larger than its kind allows."""
+    with _reading(path):
+        descriptor = os.open(path, _READ)
+    try:
+        _refuse_unlike(descriptor, path, kind)
+        return bytes_of(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def read_json(path: Path, kind: FileKind = JSON) -> Any:
+    """What a JSON file holds, within the limits of this module."""
+    return parsed(read_regular(path, kind), str(path))
+
+
+def bytes_of(descriptor: int, path: Path) -> bytes:
+    """All bytes of an open file; one that grows while it is read is rejected."""
+    size = os.fstat(descriptor).st_size
+    with _reading(path), os.fdopen(os.dup(descriptor), "rb") as file:
+        data = file.read(size + 1)
+    if len(data) > size:
+        raise InputError(f"{path}: changed while it was read; try again when nothing writes to it")
+    return data
+
+
+def _refuse_unlike(descriptor: int, path: Path, kind: FileKind) -> None:
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path}: is not a plain file; rote did not write this")
+    if state.st_size > kind.most:
+        raise _too_large(path, state.st_size, kind)
+    if state.st_size >= SPARSE_FROM and 512 * state.st_blocks * SPARSE_SHARE < state.st_size:
+        raise InputError(f"{path}: {state.st_size:,} bytes, nearly all of them holes; rote did not write this")
+
+
+def _too_large(path: Path, size: int, kind: FileKind) -> InputError:
+    return InputError(f"{path}: {size:,} bytes are too many for {kind.name}; rote reads at most {kind.most:,}")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What the system rejects while a file is opened or read, as an error that names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ELOOP or (error.errno == errno.ENOTDIR and path.is_symlink()):
+            raise InputError(f"{path}: is a link, which rote does not follow here; put the file in its place") from None
+        if error.errno == errno.ENXIO:
+            raise InputError(f"{path}: is not a plain file; rote did not write this") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:
+        raise InputError(f"{str(path)!r}: is not the name of a file ({error})") from None
+
+
+def parsed(data: bytes, where: str) -> Any:
+    """The content of JSON; `where` names it in messages.
+
+    Rejected are: text that is not UTF-8 or has half a surrogate pair in it, more than `DEEPEST` levels, more than
+    `MOST_VALUES` values, whole numbers of more than `MOST_DIGITS` digits, NaN, and a name that an object has twice.
+    """
+    try:
+        text = data.decode("utf-8")
+        if text.count(",") > MOST_VALUES:
+            raise ValueError(f"more than {MOST_VALUES:,} values")
+        content = json.loads(text, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object)
+        if text.count("[") + text.count("{") > DEEPEST or _SURROGATE.search(text):
+            _refuse_deep_or_half(content)
+    except RecursionError:
+        raise InputError(f"{where}: cannot be read as JSON (nested too deeply); rote did not write this") from None
+    except ValueError as error:
+        raise InputError(f"{where}: cannot be read as JSON ({error})") from None
+    return content
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS + 1:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _constant(name: str) -> float:
+    if name == "NaN":
+        raise ValueError("NaN is not a number")
+    return float(name)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise ValueError(f"the name {cut(twice)!r} is there twice")
+    return content
+
+
+def _refuse_deep_or_half(content: Any) -> None:
+    level: list[Any] = [content]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > DEEPEST and any(isinstance(value, list | dict) for value in level):
+            raise ValueError(f"nested more than {DEEPEST} deep")
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, str):
+                _refuse_half(value)
+            elif isinstance(value, dict):
+                for name in value:
+                    _refuse_half(name)
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+        level = inner
+
+
+def _refuse_half(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("half a surrogate pair, which is no character") from None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[int]:
+    """The descriptor of a file that this call creates; whatever stands at its path is left alone and is an error."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new, empty file beside `path` to write into, under a random name; renamed to `path` when the work has ended.
+
+    The file is complete or as it was before: if the work fails, what was begun is removed. A link at `path` is
+    replaced, and what it leads to is left alone. What the system rejects is an error that names `path`; polars tells of
+    a full disk in an exception of its own.
+    """
+    with writing(path):
+        aside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}{path.suffix}")
+        with new_file(aside):
+            pass
+        try:
+            yield aside
+            aside.replace(path)
+        except BaseException as error:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+            if type(error).__module__.startswith("polars."):
+                raise OSError(errno.EIO, str(error).splitlines()[0]) from None
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system rejects while `path` is written into an error that names it and the cause."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({system_cause(error)})") from None
