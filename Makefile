@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Byte code is kept: some hundred processes of the tests would each compile rote again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage lint bench docs fuzz sanitize selfcheck wordnet clean
+.PHONY: demo test coverage lint bench docs fuzz sanitize doctor wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
@@ -42,8 +42,8 @@ sanitize: $(VENV)/dev.stamp
 	$(BIN)/python tools/sanitize.py
 
 # Known answers on this machine.
-selfcheck: $(VENV)/core.stamp
-	$(BIN)/rote selfcheck
+doctor: $(VENV)/core.stamp
+	$(BIN)/rote doctor
 
 clean:
 	rm -rf $(VENV) demo build *.egg-info src/*.egg-info

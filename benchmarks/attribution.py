@@ -1,9 +1,9 @@
 """Attribution methods scored against models whose facts are known by construction, through TransformerLens.
 
-    rote families "countries:facts=120,seed=1" -o family --to transformerlens
-    python benchmarks/attribution.py family attribution.png
+    rote suite "countries:facts=120,seed=1" -o suite --to transformerlens
+    python benchmarks/attribution.py suite attribution.png
 
-For every model of a family two methods rank the heads of a fact: direct logit attribution (what a head adds to the
+For every model of a suite two methods rank the heads of a fact: direct logit attribution (what a head adds to the
 answer's logit less the nearest answer's) and activation patching (how far the margin falls when the head's output is
 replaced by that of another key with the same last token). Two scores against what the manifest says each head adds to
 the margin: the correlation of the numbers, and the share of the quarter of heads that matter most which the method has
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rote.experiments.family_schema import FactTruth, FamilyManifest, ModelTruth
+from rote.experiments.suite_schema import FactTruth, ModelTruth, SuiteManifest
 from rote.export.targets.transformerlens import load_bridge
 from rote.report.style import BLUE, GREY, ORANGE, figure, save
 
@@ -124,14 +124,14 @@ def draw(rows: list[tuple[str, float, dict[str, tuple[float, float]]]], path: Pa
 
 def main() -> None:
     torch.set_num_threads(1)
-    family, path = Path(sys.argv[1]), Path(sys.argv[2])
-    manifest = FamilyManifest.model_validate_json((family / "manifest.json").read_text(encoding="utf-8"))
+    suite, path = Path(sys.argv[1]), Path(sys.argv[2])
+    manifest = SuiteManifest.model_validate_json((suite / "manifest.json").read_text(encoding="utf-8"))
     rows = []
     print("| model | heads | held by, mean | DLA: correlation, overlap | patching: correlation, overlap | chance |")
     print("|---|---|---|---|---|---|")
     for model in manifest.models:
-        truth = ModelTruth.model_validate_json((family / model.id / "truth.json").read_text(encoding="utf-8"))
-        scores = scored(family / model.id / "transformerlens", truth.facts)
+        truth = ModelTruth.model_validate_json((suite / model.id / "truth.json").read_text(encoding="utf-8"))
+        scores = scored(suite / model.id / "transformerlens", truth.facts)
         rows.append((model.method, model.load, scores))
         held = np.mean([len(fact.held_by[0]) for fact in truth.facts])
         cells = [

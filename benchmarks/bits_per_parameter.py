@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from rote.constructions.build import build
-from rote.experiments.densest import ShapeResult, bits_record, densest
+from rote.experiments.densest import ShapeResult, bits_record, densest_shape
 from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule
 from rote.experiments.trial import TokenTrial
@@ -96,10 +96,10 @@ def steps(folder: Path) -> None:
 
 def shapes(folder: Path, figure: Path) -> None:
     """A search at 4,400 parameters, and the curve against k: all shapes of three dimensions with the same steps."""
-    search = densest(4400, dims=[6, 8, 10, 13, 16], rounds=[500, 2000, 8000], folder=folder, workers=1)
+    search = densest_shape(4400, dims=[6, 8, 10, 13, 16], rounds=[500, 2000, 8000], folder=folder, workers=1)
     print(f"{len(search.rounds[0])} shapes, then {[len(ranked) for ranked in search.rounds[1:]]}\n")
     show_shapes(search.rounds[-1])
-    curve = densest(
+    curve = densest_shape(
         4400, vocabs=[50], dims=[8, 10, 13], head_dims=[1, 2, 3, 5, 8, 10, 13], rounds=[5000],
         folder=folder, workers=1,
     )  # fmt: skip

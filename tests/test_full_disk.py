@@ -39,7 +39,7 @@ COMMANDS = (
     ["build", FACTS, "-o"],
     ["train", FACTS, "--dim", "4", "--heads", "2", "--seeds", "1", "--steps", "2", "-o"],
     ["sweep", "--vocab", "5", "--heads", "1", "--dim", "3", "--seeds", "1", "--steps", "2", "-o"],
-    ["families", FACTS, "-o"],
+    ["suite", FACTS, "-o"],
     ["report", "{model}", "-o"],
     ["export", "{model}", "--to", "torch", "-o"],
 )

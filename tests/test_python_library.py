@@ -42,26 +42,26 @@ def right(built, folder):
         "bounds": {"spec": SPEC},
         "build": {"task": SOURCE},
         "capacity": {"spec": SPEC, "methods": ["rote.readout"]},
-        "densest": {"parameters": 300},
+        "densest_shape": {"parameters": 300},
         "divergence": {"model": model, "task": SOURCE},
         "export_model": {"model": built, "to": "torch", "output": folder / "export"},
         "export_task": {"facts": SOURCE, "output": folder / "task"},
         "facts": {"source": SOURCE},
-        "families": {"task": SOURCE, "output": folder / "family"},
+        "suite": {"task": SOURCE, "output": folder / "suite"},
         "figure": {"result": rote.sweep({"vocab": 6, "dim": 4, "heads": "1:2"}, seeds=1, steps=5)},
         "from_torch": {"source": folder},
         "inspect": {"model": model, "fact": rote.facts(SOURCE)[0]},
-        "law": {"run": folder},
+        "fit_run": {"run": folder},
         "load": {"path": folder},
         "load_language_model": {"model": folder},
-        "meter": {"model": "gpt2", "steps": 8},
+        "lm_capacity": {"model": "gpt2", "steps": 8},
         "methods": {},
         "paper": {"id": "dana2025"},
         "plan": {"task": SOURCE},
-        "probe": {"model": model},
+        "lm_assumptions": {"model": model},
         "recall": {"model": model, "task": SOURCE},
         "reproduce": {"figure": "dana2025.fig1a"},
-        "selfcheck": {},
+        "doctor": {},
         "softmax_code": {"model": model, "task": SOURCE},
         "sweep": {"grid": {"vocab": 6, "dim": 4, "heads": 1}},
         "train": {"task": SOURCE, "spec": SPEC, "steps": 5},
@@ -252,7 +252,7 @@ def test_tables_are_frames_too():
 def test_python_and_the_command_line_have_the_same_defaults():
     from rote.cli.build import build as build_command
     from rote.cli.capacity import capacity as capacity_command
-    from rote.cli.densest import densest as densest_command
+    from rote.cli.densest_shape import SearchOptions
     from rote.cli.plan import plan as plan_command
     from rote.cli.reproduce import reproduce as reproduce_command
     from rote.cli.sweep import sweep as sweep_command
@@ -260,7 +260,7 @@ def test_python_and_the_command_line_have_the_same_defaults():
     from rote.report.sweep import sweep as sweep_call
 
     pairs = [
-        (build_command, rote.build), (capacity_command, rote.capacity), (densest_command, rote.densest),
+        (build_command, rote.build), (capacity_command, rote.capacity), (SearchOptions, rote.densest_shape),
         (plan_command, rote.plan), (reproduce_command, rote.reproduce), (sweep_command, sweep_call),
         (train_command, rote.train_best),
     ]  # fmt: skip

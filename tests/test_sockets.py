@@ -19,13 +19,14 @@ from cyclopts import App
 from rote.cli import GROUPS
 
 MEANT = {"serve"}
-"""`serve` listens. `--download` (recall, probe) and Ray are asked for by their flags, which are not given here."""
+"""`serve` listens. `--download` (`rote lm`) and Ray are asked for by their flags, which are not given here."""
 
 FACTS = "random:vocab=6,context=2,facts=9,seed=1"
 COMMANDS = (
-    ["methods"],
-    ["papers"],
-    ["bound", "--vocab", "5", "--context", "2", "--dim", "3", "--head-dim", "2", "--heads", "2"],
+    ["list", "methods"],
+    ["list", "papers"],
+    ["show", "dana2025.theorem1"],
+    ["bounds", "--vocab", "5", "--context", "2", "--dim", "3", "--head-dim", "2", "--heads", "2"],
     ["plan", FACTS],
     ["build", FACTS, "-o", "model"],
     ["train", FACTS, "-o", "trained", "--dim", "4", "--heads", "2", "--seeds", "1", "--steps", "5", "--workers", "1"],
@@ -34,21 +35,21 @@ COMMANDS = (
     ["verify", "model"],
     ["inspect", "model"],
     ["export", "model", "--to", "llama", "-o", "llama"],
-    ["recall", "llama", "facts.csv", "--template", "The capital of {country} is"],
-    ["probe", "llama", "--tokens", "1", "--passages", "2"],
+    ["lm", "recall", "llama", "facts.csv", "--template", "The capital of {country} is"],
+    ["lm", "assumptions", "llama", "--tokens", "1", "--passages", "2"],
     ["sweep", "--vocab", "5", "--heads", "1", "--dim", "3", "--seeds", "1", "--steps", "2", "--workers", "1"],
-    ["law", "runs/sweep"],
+    ["runs", "fit", "runs/sweep"],
     ["runs", "list", "runs"],
     ["runs", "show", "runs/sweep"],
     ["runs", "export", "runs/sweep", "-o", "trials.csv"],
     ["reproduce", "dana2025.nothing"],
     ["capacity", "--vocab", "5", "--dim", "3", "--head-dim", "3", "--heads", "1"],
-    ["densest", "--parameters", "60", "--vocab", "4", "--dim", "2", "--head-dim", "2", "--rounds", "2", "--seeds", "1"],
-    ["meter", "nothing"],
+    ["capacity", "--densest", "60", "--vocab", "4", "--dim", "2", "--head-dim", "2", "--rounds", "2", "--seeds", "1"],
+    ["lm", "capacity", "nothing"],
     ["report", "model"],
-    ["families", FACTS, "-o", "family", "--loads", "0.5", "--shapes", "8x8"],
+    ["suite", FACTS, "-o", "suite", "--loads", "0.5", "--shapes", "8x8"],
     ["demo", "facts.csv", "-o", "demo"],
-    ["selfcheck", "--device", "nothing"],
+    ["doctor", "--device", "nothing"],
 )
 """Each as far as it gets without training for long; what is refused has been imported and has looked by then."""
 

@@ -1,4 +1,4 @@
-"""Draw the capacities that ship with rote (`rote papers mahdavi2024.heads`) for the documentation.
+"""Draw the capacities that ship with rote (`rote show mahdavi2024.heads`) for the documentation.
 
 python tools/draw_capacities.py docs
 """

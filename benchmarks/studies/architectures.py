@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from rote.arguments import typed
-from rote.experiments.lm_capacity.meter import meter
+from rote.experiments.lm_capacity.meter import lm_capacity
 from rote.experiments.lm_capacity.reading import MeterReading
 from rote.lm.capacity.subjects import Sizes
 from rote.progress import SILENT, Progress
@@ -123,7 +123,7 @@ def meter_study(
         for variant in variants:
             if variant.folder in readings:
                 continue
-            readings[variant.folder] = meter(
+            readings[variant.folder] = lm_capacity(
                 variant.model, variant.sizes, steps=steps, seeds=seeds, vocab=vocab,
                 folder=Path(folder) / variant.folder, workers=workers,
             )  # fmt: skip

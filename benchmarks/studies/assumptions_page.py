@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from rote.experiments.files import write_text
-from rote.lm.assumptions import Probe, ProbedLayer
+from rote.lm.assumptions import Assumptions, LayerAssumptions
 from rote.lm.geometry import Share
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
-from rote.report.assumptions_figure import probe_figure
+from rote.report.assumptions_figure import assumptions_figure
 from rote.report.markdown import table_lines
 
 INTRODUCTION = """\
@@ -30,13 +30,13 @@ layer (0 is the embedding, l what block l gives) the n vectors of a passage are 
 Ranks are in float32 with torch's default tolerance, shares are over random subsets, with Wilson's 95 % interval."""
 
 
-def write_assumptions_page(probes: Sequence[tuple[str, Probe]], page: Path, command: str) -> list[Path]:
+def write_assumptions_page(probes: Sequence[tuple[str, Assumptions]], page: Path, command: str) -> list[Path]:
     """Write the page and a figure per model beside it; names are as readers know the models."""
     written = []
     lines = ["# The theorems' assumptions inside language models", "", *INTRODUCTION.splitlines(), "", f"`{command}`"]
     for name, probed in probes:
         drawn = page.with_name(f"{page.stem}-{_short(name)}.png")
-        written.append(probe_figure(replace(probed, model=name), drawn))
+        written.append(assumptions_figure(replace(probed, model=name), drawn))
         lines += ["", f"## {name}", "", *_model(probed), "", f"![{name} by layer]({drawn.name})"]
     lines += [
         "",
@@ -60,7 +60,7 @@ def _short(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _model(probed: Probe) -> list[str]:
+def _model(probed: Assumptions) -> list[str]:
     n, dim = probed.tokens, probed.dim
     rows = [
         [
@@ -88,7 +88,7 @@ def _model(probed: Probe) -> list[str]:
     ]  # fmt: skip
 
 
-def _verdicts(probed: Probe) -> list[str]:
+def _verdicts(probed: Assumptions) -> list[str]:
     first, ratios = _layers(probed, "mahdavi2024.theorem1"), [_ratio(layer) for layer in probed.layers]
     finite = [ratio for ratio in ratios if ratio is not None]
     lines = [
@@ -119,7 +119,7 @@ def _verdicts(probed: Probe) -> list[str]:
     return lines
 
 
-def _layers(probed: Probe, theorem: str) -> str:
+def _layers(probed: Assumptions, theorem: str) -> str:
     """The layers at which a theorem's assumptions hold, in words."""
     holding = [layer.number for layer in probed.layers if layer.holds(probed.tokens, probed.dim)[theorem]]
     missing = [layer.number for layer in probed.layers if layer.number not in holding]
@@ -130,7 +130,7 @@ def _layers(probed: Probe, theorem: str) -> str:
     return f"{len(holding)} of {len(probed.layers)} layers, all but {', '.join(map(str, missing))}"
 
 
-def _ratio(layer: ProbedLayer) -> float | None:
+def _ratio(layer: LayerAssumptions) -> float | None:
     ratio = layer.tokens.radius / layer.tokens.distance
     return ratio if math.isfinite(ratio) else None
 

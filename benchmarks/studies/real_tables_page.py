@@ -26,7 +26,7 @@ def _page(tables: Sequence[RealTable], drawn: str, command: str) -> list[str]:
     return [
         "# Real tables", "",
         "How small may a model be that holds every fact of a real table, and how small must it be by theory? Three "
-        "tables that come with rote, through `rote bound`, `plan`, `build`, `train` and `capacity`.", "",
+        "tables that come with rote, through `rote bounds`, `plan`, `build`, `train` and `capacity`.", "",
         f"`{command}` makes this page and goes on where it was cut short; training took {minutes:.0f} minutes of "
         "processor time.", "",
         f"![parameters and bytes against the bits in the answers]({drawn})", "",

@@ -11,8 +11,8 @@
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
-`sweep`, `capacity`, `densest`, `reproduce`, `law`, `figure`. Language models: `load_language_model`, `recall`, `probe`,
-`meter`. Ground truth: `families`.
+`sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
+`recall`, `lm_assumptions`, `lm_capacity`. Ground truth: `suite`. This machine: `doctor`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from rote.experiments.capacities.capacity import Capacities as Capacities
     from rote.experiments.capacities.capacity import capacity as capacity
     from rote.experiments.densest import Densest as Densest
-    from rote.experiments.densest import densest as densest
-    from rote.experiments.families import families as families
+    from rote.experiments.densest import densest_shape as densest_shape
+    from rote.experiments.doctor import Diagnosis as Diagnosis
+    from rote.experiments.doctor import doctor as doctor
     from rote.experiments.grid import Grid as Grid
-    from rote.experiments.lm_capacity.meter import meter as meter
+    from rote.experiments.lm_capacity.meter import lm_capacity as lm_capacity
     from rote.experiments.paper_overview import paper as paper
-    from rote.experiments.runs.laws import law as law
-    from rote.experiments.selfcheck import SelfCheck as SelfCheck
-    from rote.experiments.selfcheck import selfcheck as selfcheck
+    from rote.experiments.runs.laws import fit_run as fit_run
     from rote.experiments.sizing.plan import plan as plan
     from rote.experiments.sizing.row import PlanRow as PlanRow
+    from rote.experiments.suite import suite as suite
     from rote.export.export import export_model as export_model
     from rote.export.facts_task import export_task as export_task
     from rote.export.targets.torch_state import from_torch as from_torch
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from rote.folders import verify as verify
     from rote.folders import write_folder as write_folder
     from rote.lm.any_model import recall as recall
-    from rote.lm.assumptions import probe as probe
+    from rote.lm.assumptions import lm_assumptions as lm_assumptions
     from rote.lm.loading import load_language_model as load_language_model
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
@@ -102,6 +102,7 @@ _WHERE = {
     "CheckFailed": "rote.errors",
     "DeepRelu": "rote.models.deep_relu",
     "Densest": "rote.experiments.densest",
+    "Diagnosis": "rote.experiments.doctor",
     "DistributionTask": "rote.tasks",
     "Folder": "rote.folders",
     "Grid": "rote.experiments.grid",
@@ -117,7 +118,6 @@ _WHERE = {
     "Recall": "rote.measure.recall",
     "RoteError": "rote.errors",
     "RoteModule": "rote.models.module",
-    "SelfCheck": "rote.experiments.selfcheck",
     "SequenceEncoder": "rote.models.sequence_encoder",
     "Sweep": "rote.report.sweep",
     "Trained": "rote.training.result",
@@ -126,27 +126,27 @@ _WHERE = {
     "bounds": "rote.theory",
     "build": "rote.constructions.build",
     "capacity": "rote.experiments.capacities.capacity",
-    "densest": "rote.experiments.densest",
+    "densest_shape": "rote.experiments.densest",
     "divergence": "rote.measure.divergence",
+    "doctor": "rote.experiments.doctor",
     "export_model": "rote.export.export",
     "export_task": "rote.export.facts_task",
     "facts": "rote.tasks.facts",
-    "families": "rote.experiments.families",
     "figure": "rote.report.figures",
+    "fit_run": "rote.experiments.runs.laws",
     "from_torch": "rote.export.targets.torch_state",
     "inspect": "rote.measure.inspection",
-    "law": "rote.experiments.runs.laws",
+    "lm_assumptions": "rote.lm.assumptions",
+    "lm_capacity": "rote.experiments.lm_capacity.meter",
     "load": "rote.folders",
     "load_language_model": "rote.lm.loading",
-    "meter": "rote.experiments.lm_capacity.meter",
     "methods": "rote.constructions.overview",
     "paper": "rote.experiments.paper_overview",
     "plan": "rote.experiments.sizing.plan",
-    "probe": "rote.lm.assumptions",
     "recall": "rote.lm.any_model",
     "reproduce": "rote.report.reproduction",
-    "selfcheck": "rote.experiments.selfcheck",
     "softmax_code": "rote.measure.softmax_code",
+    "suite": "rote.experiments.suite",
     "sweep": "rote.report.sweep",
     "train": "rote.training.train",
     "train_best": "rote.experiments.best_of_seeds",

@@ -85,7 +85,7 @@ def test_a_study_measures_each_model_once_and_goes_on(monkeypatch, tmp_path):
         asked.append(options["folder"])
         return replace(a_reading(2.0, 1.0), name=model)
 
-    monkeypatch.setattr(meter_study, "meter", pretend)
+    monkeypatch.setattr(meter_study, "lm_capacity", pretend)
     study = meter_study.meter_study(tmp_path)
     distinct = {variant.folder for variant in meter_study.VARIANTS}
     assert len(asked) == len(set(asked)) == len(distinct) < len(meter_study.VARIANTS)
@@ -106,22 +106,22 @@ def test_the_variants_of_the_study_have_about_the_same_size():
 def test_the_page_of_assumptions_shows_every_layer_and_the_published_table(tmp_path):
     from tiny import WORDS, save_bert, save_gpt2
 
-    from rote.lm.assumptions import probe
+    from rote.lm.assumptions import lm_assumptions
     from rote.lm.loading import load_language_model
 
     text = " ".join(WORDS[number % len(WORDS)] for number in range(0, 700, 3))
     probes = []
     for name, save in (("BERT", save_bert), ("GPT-2", save_gpt2)):
         model = load_language_model(save(tmp_path / name), attentions=True)
-        probes.append((name, probe(model, text, number=18, tokens=6, subsets=20)))
+        probes.append((name, lm_assumptions(model, text, number=18, tokens=6, subsets=20)))
     page, *drawn = write_assumptions_page(probes, tmp_path / "assumptions.md", "make the page")
     written = page.read_text()
     assert [path.name for path in drawn] == ["assumptions-bert.png", "assumptions-gpt-2.png"]
     assert all(path.read_bytes().startswith(PNG) for path in drawn)
-    for name, probed in probes:
+    for name, found in probes:
         section = written.split(f"## {name}\n")[1].split("\n## ")[0]
-        assert sum(line.startswith(f"| {layer.number} |") for layer in probed.layers for line in section.splitlines())
-        assert f"{probed.parameters.total:,} parameters (all weights, tied ones once" in section
+        assert sum(line.startswith(f"| {layer.number} |") for layer in found.layers for line in section.splitlines())
+        assert f"{found.parameters.total:,} parameters (all weights, tied ones once" in section
     assert all(row.model in written for row in PUBLISHED_ASSUMPTIONS)
 
 

@@ -70,11 +70,14 @@ def test_bad_facts_are_refused_before_tensors_are_loaded(files, words):
 @pytest.mark.parametrize(
     "words",
     [
-        ["papers"],
-        ["papers", "mahdavi2024"],
-        ["papers", "mahdavi2024.heads"],
-        ["methods"],
-        ["bound", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "5"],
+        ["list", "papers"],
+        ["show", "mahdavi2024"],
+        ["show", "mahdavi2024.heads"],
+        ["show", "dana2025.theorem1"],
+        ["list", "methods"],
+        ["list", "results"],
+        ["list", "sources"],
+        ["bounds", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "5"],
     ],
     ids=" ".join,
 )
@@ -116,7 +119,7 @@ def test_a_full_disk_leaves_nothing_behind(rote, files, monkeypatch):
     assert sorted(files.rglob("*")) == before
 
 
-SIZES = ["bound", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "20"]
+SIZES = ["bounds", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "20"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_interrupting_a_command_that_writes_says_what_is_on_disk(rote, files, mo
     monkeypatch.setattr("rote.constructions.build.build", interrupt)
     outcome = rote("build", "facts.csv", "-o", "model")
     assert outcome.code == 130
-    assert "written whole or not at all" in outcome.err
+    assert "written completely or not at all" in outcome.err
     assert not (files / "model").exists()
 
 

@@ -50,7 +50,7 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
         ("build", "lower `head_dim` to 3", "lower --head-dim to 3"),
         ("build", "spell them (`keys=letters`)", "spell them (--keys letters)"),
         ("build", "`context=3` is too short", "--pad 3 is too short"),
-        ("bound", "`context=1` is too short", "--context 1 is too short"),
+        ("bounds", "`context=1` is too short", "--context 1 is too short"),
         ("build", "replace it with `overwrite=True`", "replace it with --force"),
         ("train", "lower `peak`", "lower --rate"),
         ("build", "another `route` or `route=joined`", "another --set route=... or --set route=joined"),

@@ -39,7 +39,7 @@ def refused(rote, tmp_path):
 
     def call(*words: object) -> str:
         before = sorted(tmp_path.rglob("*"))
-        outcome = rote(*words)
+        outcome = rote("lm", *words)
         assert outcome.code == 2, outcome.out
         assert outcome.out == ""
         assert outcome.err.count("rote: ") == 1
@@ -51,7 +51,7 @@ def refused(rote, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [("recall", "gpt2", *ASK), ("probe", "gpt2", "--figure", "layers.png"), ("meter", "gpt2")]
+    "command", [("recall", "gpt2", *ASK), ("assumptions", "gpt2", "--figure", "layers.png"), ("capacity", "gpt2")]
 )
 def test_a_missing_extra(refused, models, tmp_path, monkeypatch, command):
     from rote.lm import extra
@@ -65,7 +65,7 @@ def test_truncated_weights(refused, models, tmp_path):
     weights = shutil.copytree(models["gpt2"], tmp_path / "gpt2") / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     assert "cannot be read as safetensors" in refused("recall", "gpt2", *ASK)
-    assert "cannot be read as safetensors" in refused("probe", "gpt2")
+    assert "cannot be read as safetensors" in refused("assumptions", "gpt2")
 
 
 def test_a_hostile_header(refused, models, tmp_path):
@@ -86,7 +86,7 @@ def test_a_folder_that_wants_remote_code(refused, models, tmp_path):
 
 
 def test_a_model_without_attention(refused, models):
-    assert "has no attention" in refused("probe", models["mamba"], "--figure", "layers.png")
+    assert "has no attention" in refused("assumptions", models["mamba"], "--figure", "layers.png")
 
 
 def test_a_tokenizer_that_cannot_encode_the_answers(refused, models, tmp_path):
@@ -105,4 +105,4 @@ def test_a_template_with_an_unknown_column(refused, models):
 
 def test_a_factory_that_is_not_causal(refused, tmp_path):
     (tmp_path / "not_causal.py").write_text(NOT_CAUSAL)
-    assert "is not causal" in refused("meter", "not_causal:make", "-o", "run", "--figure", "held.png")
+    assert "is not causal" in refused("capacity", "not_causal:make", "-o", "run", "--figure", "held.png")

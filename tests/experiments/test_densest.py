@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.densest import densest, protocol_of
+from rote.experiments.densest import densest_shape, protocol_of
 from rote.experiments.densest_candidates import LOADS, candidates, load_of, vocab_of_load
 from rote.experiments.ledgers.ledger import Ledger
 from rote.measure.bits import bits_memorized
@@ -55,11 +55,11 @@ def test_vocabulary_of_a_load_is_the_nearest(load, parameters):
 )
 def test_bad_arguments_are_named(arguments, named):
     with pytest.raises(InputError, match=named):
-        densest(**arguments)
+        densest_shape(**arguments)
 
 
 def test_a_shape_holds_what_its_models_hold():
-    search = densest(400, **SMALL)
+    search = densest_shape(400, **SMALL)
     first, last = search.rounds
     assert len(first) == 6
     assert 3 <= len(last) <= 4
@@ -80,12 +80,12 @@ def test_a_shape_holds_what_its_models_hold():
 
 
 def test_a_search_resumes_and_shares_its_trials(tmp_path):
-    whole = densest(400, **SMALL)
-    first = densest(400, **{**SMALL, "rounds": [60], "seeds": 1}, folder=tmp_path)
+    whole = densest_shape(400, **SMALL)
+    first = densest_shape(400, **{**SMALL, "rounds": [60], "seeds": 1}, folder=tmp_path)
     assert first.trained == 6
-    resumed = densest(400, **SMALL, folder=tmp_path)
+    resumed = densest_shape(400, **SMALL, folder=tmp_path)
     assert resumed.trained == 2 * len(whole.rounds[-1])
-    again = densest(400, **SMALL, folder=tmp_path)
+    again = densest_shape(400, **SMALL, folder=tmp_path)
     assert again.trained == 0
     assert len(Ledger.read(tmp_path)[1]) == whole.trained
 
@@ -97,17 +97,19 @@ def test_a_search_resumes_and_shares_its_trials(tmp_path):
 
 
 def test_by_recall_only_whole_tables_win():
-    search = densest(330, vocabs=[6, 9], dims=[5], head_dims=[1, 2], rounds=[300], seeds=1, by="recall", workers=1)
+    search = densest_shape(
+        330, vocabs=[6, 9], dims=[5], head_dims=[1, 2], rounds=[300], seeds=1, by="recall", workers=1
+    )
     assert search.best is not None
     assert search.best.complete == 1
     assert search.best.recall == 1
     assert search.best.answers == pytest.approx(search.best.full)
-    impossible = densest(60, vocabs=[9], dims=[2], head_dims=[1, 2], rounds=[20], seeds=1, by="recall", workers=1)
+    impossible = densest_shape(60, vocabs=[9], dims=[2], head_dims=[1, 2], rounds=[20], seeds=1, by="recall", workers=1)
     assert impossible.best is None
 
 
 def test_the_best_shape_with_k_equal_d_stays_to_the_end():
-    search = densest(
+    search = densest_shape(
         700, vocabs=[14], dims=[5, 6], head_dims=[1, 2, 3, 5, 6], rounds=[20, 40], keep=0.01, seeds=1, workers=1
     )
     square = search.square

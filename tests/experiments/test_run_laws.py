@@ -6,7 +6,7 @@ import pytest
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
 from rote.experiments.lookups.plan import FigurePlan
-from rote.experiments.runs.laws import law
+from rote.experiments.runs.laws import fit_run
 from rote.experiments.size_laws import sweep_laws, sweeps
 
 
@@ -57,7 +57,7 @@ def test_attention_and_mlp_of_one_run_are_swept_apart(tmp_path):
 
     rows = [row for row in invented(plan, accuracy) if row.cell["spec"]["dim"] == 7]
     write(tmp_path, plan, rows)
-    laws = law(tmp_path, "sampled")
+    laws = fit_run(tmp_path, "sampled")
     assert {(law.sweep.architecture, law.sweep.size) for law in laws.laws} == {
         ("attention-only", "heads"),
         ("mlp-transformer", "width"),
@@ -103,7 +103,7 @@ def test_a_run_without_a_sweep_says_so(tmp_path):
     rows = invented(plan, lambda cell: 0.3)
     write(tmp_path, plan, rows[:2])
     with pytest.raises(InputError, match="2 trials make no sweep of 4 values"):
-        law(tmp_path)
+        fit_run(tmp_path)
 
 
 def test_a_weighting_that_was_not_kept_is_named():

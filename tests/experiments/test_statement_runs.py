@@ -54,7 +54,7 @@ def test_the_command_checks_a_statement(tmp_path, monkeypatch, capsys):
     page = (tmp_path / "run" / "report.html").read_text()
     assert page.count("<svg") == 6
     assert "With k &lt; n the rank is at most" in page
-    assert main(["law", str(tmp_path / "run")]) == 2
+    assert main(["runs", "fit", str(tmp_path / "run")]) == 2
     assert "its trials train no models" in capsys.readouterr().err
     assert main([*run, "--strict"]) == 1
     capsys.readouterr()

@@ -93,7 +93,7 @@ def test_the_folder_holds_tables_laws_and_drawings_and_grows(tmp_path):
     assert json.loads((tmp_path / "sweep.json").read_text())["laws"][0]["size"] == "heads"
     more = rote.sweep({**TINY, "heads": "1:5"}, seeds=2, steps=20, folder=tmp_path)
     assert (more.trained, len(more.rows)) == (2, 10)
-    assert rote.law(tmp_path).frame()["size"].unique().to_list() == ["heads"]
+    assert rote.fit_run(tmp_path).frame()["size"].unique().to_list() == ["heads"]
 
 
 def test_frames_have_a_row_a_model_in_polars_and_pandas():

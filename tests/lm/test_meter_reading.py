@@ -108,7 +108,7 @@ def test_loads_are_widened_until_less_is_held_on_both_sides(monkeypatch, peak):
 
     monkeypatch.setattr(meter_points, "measure_point", pretend)
     monkeypatch.setattr(run, "WIDENED", 20)
-    found = run.meter("llama", run.Sizes(dim=8), vocab=8, key=4, rate=0.1, workers=1)
+    found = run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, key=4, rate=0.1, workers=1)
     assert found.bracketed
     assert found.at(found.sizes[-1])[0].strings > found.best
 
@@ -120,6 +120,6 @@ def test_a_rate_must_be_better_by_more_than_seeds_differ(monkeypatch):
         return replace(point(strings, holds[rate], seed, steps), rate=rate)
 
     monkeypatch.setattr(meter_points, "measure_point", pretend)
-    assert run.meter("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
+    assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
     holds |= {0.2: 110, 0.4: 140}
-    assert run.meter("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4
+    assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4

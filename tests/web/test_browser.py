@@ -80,7 +80,7 @@ def bounds_said(capsys, **sizes):
     flags = [word for name, size in sizes.items() for word in (f"--{name.replace('_', '-')}", str(size))]
     return {
         bound["id"]: [shown(bound["associations"]), bound["kind"], shown(bound["parameters"])]
-        for bound in said(capsys, "bound", *flags)
+        for bound in said(capsys, "bounds", *flags)
         if bound["applies"]
     }
 

@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
 Exit 0: done; 1: a check did not hold; 2: bad input or usage, one clear message and no traceback. Each command is a file
-of this package; what they need is imported when they run, so that `rote bound` answers at once.
+of this package, imported when it runs, and so is what it needs: `rote bounds` answers at once.
 """
 
 from __future__ import annotations
@@ -10,40 +10,17 @@ import sys
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
-from rote.cli.ask import ask
-from rote.cli.bound import bound
-from rote.cli.build import build
-from rote.cli.capacity import capacity
-from rote.cli.demo import demo
-from rote.cli.densest import densest
-from rote.cli.export import export
-from rote.cli.families import families
 from rote.cli.flags import flags_of, in_flags
-from rote.cli.inspect import inspect
-from rote.cli.law import law
-from rote.cli.meter import meter
-from rote.cli.methods import methods
 from rote.cli.numbers import as_typed
 from rote.cli.output import complain
-from rote.cli.papers import papers
-from rote.cli.plan import plan
-from rote.cli.probe import probe
-from rote.cli.recall import recall
-from rote.cli.report import report
-from rote.cli.reproduce import reproduce
-from rote.cli.runs import runs
-from rote.cli.selfcheck import selfcheck
-from rote.cli.serve import serve
-from rote.cli.sweep import sweep
-from rote.cli.train import train
-from rote.cli.verify import verify
+from rote.cli.usage import usage_problem
 from rote.errors import RoteError, system_message
 from rote.version import __version__
 from rote.words import guarded_streams
 
 app = App(
     name="rote",
-    help="How much can a Transformer learn by rote? Predict it, build it, measure it.",
+    help="Build, bound and measure memorization in Transformers.",
     version=__version__,
     help_format="markdown",
     suppress_keyboard_interrupt=False,
@@ -54,24 +31,27 @@ app = App(
     ),
 )
 GROUPS = {
-    "Your facts": (demo, plan, build, train, ask, recall, verify, export),
-    "Theory": (bound, methods, papers),
-    "Experiments": (sweep, reproduce, capacity, densest, law, runs),
-    "Language models": (probe, meter),
-    "Look": (inspect, report, serve),
-    "Ground truth": (families,),
-    "This machine": (selfcheck,),
+    "Start": ("demo", "plan", "build", "ask"),
+    "Check": ("recall", "verify", "inspect", "report", "serve"),
+    "Change": ("train", "export"),
+    "Theory": ("bounds", "list", "show"),
+    "Experiments": ("sweep", "reproduce", "capacity", "runs"),
+    "Language models": ("lm",),
+    "Ground truth": ("suite",),
+    "This machine": ("doctor",),
 }
-"""Commands as help shows them; `recall` takes a language model as well."""
+"""Commands as help shows them: `rote NAME` is the function NAME in the module of this name."""
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+APPS = ("runs", "lm")
+"""Commands that have commands of their own."""
 
 for _rank, (_name, _commands) in enumerate(GROUPS.items()):
     _group = Group(_name, sort_key=_rank)
     for _place, _command in enumerate(_commands):
-        if isinstance(_command, App):
-            _command.group, _command.sort_key = _group, _place
-            app.command(_command)
-        else:
-            app.command(_command, group=_group, sort_key=_place, help_epilogue="")
+        # A module of the name `list` would hide the type.
+        _function = "listing:list_" if _command == "list" else f"{_command}:{_command}"
+        _options = {} if _command in APPS else {"help_epilogue": ""}
+        app.command(f"rote.cli.{_function}", name=_command, group=_group, sort_key=_place, **_options)
 
 
 app.register_install_completion_command(help="Complete commands and flags in this shell from now on.")
@@ -84,10 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(words: list[str]) -> int:
+    if not words or words[0] not in COMMANDS:
+        # Help shows the first sentence of every command.
+        for name in COMMANDS:
+            app[name]
     try:
         outcome = app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        return complain(f"{error} See `rote --help` or `rote COMMAND --help`", 2)
+        return complain(usage_problem(error, app, words), 2)
     except RoteError as error:
         return complain(in_flags(str(error), _flags(words)), error.exit_code)
     except KeyboardInterrupt:
@@ -111,7 +95,7 @@ def _flags(words: list[str]) -> dict[str, str]:
 
 def _interrupted(flags: dict[str, str]) -> str:
     if "output" in flags:
-        return "interrupted; a model folder is written whole or not at all"
+        return "interrupted; a folder is written completely or not at all"
     return "interrupted"
 
 

@@ -38,7 +38,7 @@ def build(
     output
         Folder to write the model into.
     method
-        Construction (see `rote methods`); the first that holds the facts when absent.
+        Construction (see `rote list methods`); the first that holds the facts when absent.
     dim
         Embedding dimension; chosen when absent.
     head_dim

@@ -125,7 +125,7 @@ def demo(
         print(f"{recall:.0%} recall of {certificate.facts:,} facts, certificate verified.")
         print(f"Figure: {', '.join(map(str, drawn))}")
         print(f"Report: {report} (open it in a browser; it needs no network)")
-        print(f"Next: rote plan {facts}    rote build YOUR.csv -o model    rote methods")
+        print(f"Next: rote plan {facts}    rote build YOUR.csv -o model    rote list methods")
     else:
         print("NOT verified: see above")
     return 0 if good else 1

@@ -35,7 +35,7 @@ def plan(
     """
     from rote.tasks import require_tokens
 
-    why = "plans are for token tasks; for vectors see `rote bound` (mahdavi2024.theorem1)"
+    why = "plans are for token tasks; for vectors see `rote bounds` (mahdavi2024.theorem1)"
     task = require_tokens(read_facts(facts, reading), why)
 
     from rote.experiments.sizing.plan import plan as make_plan

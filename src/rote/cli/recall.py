@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-
-from rote.cli.language_models import LoadingOptions, show_language_recall
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs
+from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.measure.recall import Recall
@@ -25,40 +23,24 @@ def recall(
     /,
     *,
     expect: Literal["all"] | None = None,
-    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    relation: str | None = None,
-    replies: Path | None = None,
-    batch: int = 64,
-    loading: LoadingOptions | None = None,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
     """How many of these facts a model recalls, beside the most that any model could.
-
-    A language model is asked in words, by templates that name the table's columns; some come with `countries`.
 
     Example: `rote recall model airports`
 
     Parameters
     ----------
     model
-        A model folder: rote's, a Hugging Face one, a GGUF file, or a name in the local cache.
+        A model folder. For a language model use `rote lm recall`.
     facts
         A file, a generator or a named source; what the model was made from when absent.
     expect
         all: exit 1 when a fact that any model could recall is missed.
-    template
-        How a language model is asked, as in "The capital of {country} is"; may be repeated for a mean and a spread.
-    relation
-        Ask a language model only for the facts of this relation.
-    replies
-        Also write every reply of a language model to this CSV file.
-    batch
-        Prompts that a language model reads at once.
     """
-    if template or relation or replies or _is_language_model(model):
-        complete = show_language_recall(model, facts, template, relation, replies, batch, loading, reading, as_json)
-        return _code(expect, complete)
+    if _is_language_model(model):
+        raise InputError(f"{model}: a language model, which is asked in words; use `rote lm recall {model} FACTS`")
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
     named, task = facts_of(model, facts, reading)
 

@@ -42,7 +42,7 @@ def reproduce(
     ----------
     name
         A figure (`dana2025.fig1a`), a checked statement (`dana2025.theorem2-checked`), all of a paper's
-        (`dana2025.statements`), or a paper (`dana2025`); see `rote papers`.
+        (`dana2025.statements`), or a paper (`dana2025`); see `rote list papers`.
     output
         Folder of the run; runs/FIGURE-PROTOCOL when absent. With a paper, a folder that holds its runs.
     quick

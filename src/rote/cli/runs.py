@@ -1,4 +1,4 @@
-"""`rote runs`: list, show, export, diff, merge."""
+"""`rote runs`: list, show, fit, export, diff, merge."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
+from rote.cli.runs_fit import fit
 
 SHOWN = 20
 """Rows of a table that are shown."""
@@ -118,7 +119,10 @@ def show(
     return 0
 
 
-@runs.command(sort_key=2)
+runs.command(fit, sort_key=2)
+
+
+@runs.command(sort_key=3)
 def export(
     run: Path,
     /,
@@ -150,7 +154,7 @@ def export(
     return 0
 
 
-@runs.command(sort_key=3)
+@runs.command(sort_key=4)
 def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
     """Whether two runs hold the same trials with the same results, times aside; exit 1 when they do not.
 
@@ -188,7 +192,7 @@ def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
     return 0 if found.equal else 1
 
 
-@runs.command(sort_key=4)
+@runs.command(sort_key=5)
 def merge(
     *folders: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],

@@ -47,7 +47,7 @@ def sweep(
     A size is a number, several (1,5,9) or a range whose end is included (2:8, 2:8:2). The models learn random look-up
     tables of all contexts. Every trial is kept when it ends: start the same command again after an interruption and it
     goes on; with more values in the same folder only what is new is trained. The folder ends up with a figure (PNG,
-    SVG, PDF), the trials (CSV, Parquet) and the fitted laws (JSON); `rote law` reads it too.
+    SVG, PDF), the trials (CSV, Parquet) and the fitted laws (JSON); `rote runs fit` reads it too.
 
     Example: `rote sweep --vocab 30 --context 3 --dim 8 --head-dim 2:8 --heads 1,5,9`
 

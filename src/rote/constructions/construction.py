@@ -39,7 +39,7 @@ SIZES = ("dim", "head_dim", "heads")
 class Options(BaseModel):
     """Settings of one construction beyond the common ones; each construction subclasses it."""
 
-    # The strings below fields become their descriptions, which `rote methods` prints.
+    # The strings below fields become their descriptions, which `rote list methods` prints.
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 

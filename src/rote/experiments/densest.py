@@ -107,7 +107,7 @@ class Densest(Tabular):
     """A finished search. `rote.figure` draws it.
 
     >>> import rote
-    >>> search = rote.densest(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
+    >>> search = rote.densest_shape(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
     >>> search.best in search.rounds[-1], len(search.frame()) == len(search.rounds[0])
     (True, True)
     """
@@ -159,7 +159,7 @@ class Densest(Tabular):
 
 
 @typed
-def densest(
+def densest_shape(
     parameters: int,
     *,
     vocabs: Iterable[int] | None = None,
@@ -184,7 +184,7 @@ def densest(
     three, and the best shape with k = d with them, so that the last round compares like with like.
 
     >>> import rote
-    >>> search = rote.densest(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
+    >>> search = rote.densest_shape(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
     >>> search.best.spec.parameters() <= 300
     True
     """

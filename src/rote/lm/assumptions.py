@@ -37,7 +37,7 @@ SEPARATED_TOKENS = 512
 
 
 @dataclass(frozen=True)
-class ProbedLayer:
+class LayerAssumptions:
     """What one layer gives."""
 
     number: int
@@ -66,8 +66,8 @@ class ProbedLayer:
 
 
 @dataclass(frozen=True)
-class Probe:
-    """A probed model."""
+class Assumptions:
+    """A found model."""
 
     model: str
     parameters: ParameterCount
@@ -76,7 +76,7 @@ class Probe:
     tokens: int
     query: str
     """Which token is the query: first or last."""
-    layers: tuple[ProbedLayer, ...]
+    layers: tuple[LayerAssumptions, ...]
     look_up: LookUp | None
     """Next-token distributions; none for an encoder."""
 
@@ -122,7 +122,7 @@ class _Gathered:
 
 
 @typed
-def probe(
+def lm_assumptions(
     model: LanguageModel,
     text: str | None = None,
     *,
@@ -132,7 +132,7 @@ def probe(
     batch: int = 16,
     seed: int = 0,
     progress: Progress = SILENT,
-) -> Probe:
+) -> Assumptions:
     """Run a model on `number` passages of `tokens` tokens each and measure every layer.
 
     The model must have been loaded with `attentions`. Without a number, a tenth more passages than the model has
@@ -143,7 +143,7 @@ def probe(
     >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
     >>> folder = rote.export_model(rote.build(capitals), "llama", tempfile.mkdtemp() + "/llama", facts=capitals).path
     >>> model = rote.load_language_model(folder, attentions=True)
-    >>> rote.probe(model, "capital France", number=4)  # a text of two tokens, asked for four passages of 32
+    >>> rote.lm_assumptions(model, "capital France", number=4)  # a text of two tokens, asked for four passages of 32
     Traceback (most recent call last):
     rote.errors.InputError: `text`: 4 passages of 32 tokens need 128 tokens, given 2; give a longer text, ...
     """
@@ -181,7 +181,7 @@ def probe(
         for layer, kept in enumerate(gathered):
             layers.append(_layer(layer, kept, tokens, subsets, seed))
             stage.advance()
-    return Probe(
+    return Assumptions(
         model=model.name, parameters=model.parameters, dim=dim, passages=number, tokens=tokens,
         query="first" if position == 0 else "last", layers=tuple(layers),
         look_up=look_up(torch.cat(logits), dim) if logits else None,
@@ -212,10 +212,10 @@ def _gather(
     return [out.logits[:, -1].float().cpu()] if model.kind == "causal" else []
 
 
-def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -> ProbedLayer:
+def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -> LayerAssumptions:
     queries, conditions = torch.cat(kept.queries), torch.cat(kept.conditions)
     dim, count = queries.shape[1], len(queries)
-    return ProbedLayer(
+    return LayerAssumptions(
         number=number,
         query_rank=rank(queries),
         queries_independent=independent_share(queries, tokens, subsets, seed),

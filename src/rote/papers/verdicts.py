@@ -1,4 +1,4 @@
-"""What became of each claim when it was last judged: shipped, so that `rote papers` can tell without running anything.
+"""The last verdict on each claim: shipped, so that `rote list papers` reports it without running anything.
 
 `verdicts.json` has a row for each claim and protocol: the verdict, the numbers it rests on in a sentence, and the
 command that gave it. Rules and claims are in the figures' own records.

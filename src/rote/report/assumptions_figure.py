@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.lm.assumptions import Probe
+from rote.lm.assumptions import Assumptions
 from rote.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION, figure, save
 
 
-def probe_figure(probed: Probe, path: Path) -> Path:
+def assumptions_figure(probed: Assumptions, path: Path) -> Path:
     """Above: shares that should be one, and the rank of the queries. Below: separation and condition, by layer."""
     numbers = [layer.number for layer in probed.layers]
     with figure(6.4, 5.2) as drawn:

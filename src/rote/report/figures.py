@@ -17,7 +17,7 @@ from rote.report.sweep import FORMATS, Sweep
 
 @typed
 def figure(result: Sweep | Densest | ReproducedFigure, path: str | Path | None = None) -> Figure:
-    """Draw what `rote.sweep`, `rote.densest` or `rote.reproduce` gave, and write it as PNG, SVG or PDF to `path`.
+    """Draw what `rote.sweep`, `rote.densest_shape` or `rote.reproduce` gave, and write it as PNG, SVG or PDF to `path`.
 
     >>> import rote, tempfile
     >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:5"}, seeds=1, steps=20)

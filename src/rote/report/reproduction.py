@@ -102,7 +102,7 @@ def reproduce(
 ) -> ReproducedFigure:
     """Train a published figure's models, compare with what was published, and judge each of its claims.
 
-    `figure` is an id such as `dana2025.fig1a` (see `rote papers`); the folder is `runs/FIGURE-PROTOCOL` when absent,
+    `figure` is an id such as `dana2025.fig1a` (`rote list papers`); the folder is `runs/FIGURE-PROTOCOL` when absent,
     and what it holds is not trained again. `quick` trains fewer cells and repeats. `positions` says where positions
     enter the models of figures about look-up tables, as the figure has them when absent. `on` says where: `here`,
     `ray`, or the address of a Ray cluster.

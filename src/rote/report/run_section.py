@@ -52,7 +52,7 @@ def commands_of(run: RunView) -> list[str]:
         )
         seeds = max(row.seed for row in run.rows) + 1
         commands.append(f"rote sweep{sizes} --seeds {seeds} -o {folder}")
-    return [*commands, f"rote law {folder}"]
+    return [*commands, f"rote runs fit {folder}"]
 
 
 def _other_positions(findings: AnyFindings) -> str:

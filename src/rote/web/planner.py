@@ -1,6 +1,6 @@
 """The planner's state: the facts, the sizes of a model, the precision. All of it is in the address.
 
-What theory promises the sizes (`rote bound`) is answered at once; what building makes of the facts (`rote plan`) is
+What theory promises the sizes (`rote bounds`) is answered at once; what building makes of the facts (`rote plan`) is
 computed in the queue and does not depend on the sliders.
 """
 
@@ -71,7 +71,7 @@ class PlannerState:
     def bound_command(self) -> str:
         sizes = " ".join(f"--{name.replace('_', '-')} {getattr(self.spec, name)}" for name in LIMITS)
         more = f" --layers {self.spec.layers}" if self.spec.layers > 1 else ""
-        return f"rote bound {sizes}{more}" + (" --variant shared" if self.spec.variant == "shared" else "")
+        return f"rote bounds {sizes}{more}" + (" --variant shared" if self.spec.variant == "shared" else "")
 
     @property
     def plan_command(self) -> str:

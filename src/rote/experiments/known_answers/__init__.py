@@ -1,1 +1,1 @@
-"""Questions whose answers are known beforehand: what `rote selfcheck` asks this machine, a file per kind."""
+"""Questions whose answers are known beforehand: what `rote doctor` asks this machine, a file per kind."""

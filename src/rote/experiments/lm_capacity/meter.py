@@ -49,7 +49,7 @@ WIDENED = 4
 
 
 @typed
-def meter(
+def lm_capacity(
     model: str,
     sizes: Sizes | None = None,
     *,
@@ -74,7 +74,7 @@ def meter(
     short goes on. `on` says where points are trained: `here`, `ray`, or the address of a Ray cluster.
 
     >>> import rote
-    >>> reading = rote.meter("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
+    >>> reading = rote.lm_capacity("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
     >>> reading.parameters.total > 0
     True
     """
@@ -139,7 +139,7 @@ def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) 
     if rate is not None and not 0 < rate < math.inf:
         refused.append(f"`rate`: {rate} is no positive number")
     if refused:
-        raise problems("meter", refused)
+        raise problems("lm_capacity", refused)
 
 
 def _best_rate(bench: _Bench, strings: int, steps: int) -> float:

@@ -33,7 +33,7 @@ class SizeExponent(NamedTuple):
 
 @dataclass(frozen=True)
 class RunLaws(Tabular):
-    """How capacity grows with the sizes of a run's models; `rote.law` gives it."""
+    """How capacity grows with the sizes of a run's models; `rote.fit_run` gives it."""
 
     folder: Path
     identity: dict[str, Any]
@@ -71,7 +71,7 @@ class RunLaws(Tabular):
 
 
 @typed
-def law(run: str | Path, weighting: Weighting = "uniform", progress: Progress = SILENT) -> RunLaws:
+def fit_run(run: str | Path, weighting: Weighting = "uniform", progress: Progress = SILENT) -> RunLaws:
     """The laws that the trials of a run's folder follow, with every accuracy in one weighting of contexts.
 
     Models of different architectures, or trained otherwise, are never fitted together.
@@ -80,7 +80,7 @@ def law(run: str | Path, weighting: Weighting = "uniform", progress: Progress = 
     >>> folder = tempfile.mkdtemp() + "/run"
     >>> grid = {"vocab": 8, "context": 2, "dim": 4, "head_dim": 2, "heads": "1:5"}
     >>> _ = rote.sweep(grid, folder=folder, seeds=1, steps=20)
-    >>> [fitted.sweep.size for fitted in rote.law(folder).laws]
+    >>> [fitted.sweep.size for fitted in rote.fit_run(folder).laws]
     ['heads']
     """
     about, rows = Ledger.read(run)

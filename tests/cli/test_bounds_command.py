@@ -1,4 +1,4 @@
-"""`rote bound`: the published numbers, and no heavy import."""
+"""`rote bounds`: the published numbers, and no heavy import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIZES = ["--vocab", 50, "--context", 2, "--dim", 10, "--head-dim", 10, "--heads"
 
 
 def test_published_numbers(rote):
-    found = {item["id"]: item for item in rote("bound", *SIZES, "--json").json}
+    found = {item["id"]: item for item in rote("bounds", *SIZES, "--json").json}
     assert all(
         {"id", "kind", "associations", "parameters", "applies", "reason", "source"} <= set(item)
         for item in found.values()
@@ -24,14 +24,14 @@ def test_published_numbers(rote):
 
 def test_where_theorem_1_fails_the_rank_bound_stands(rote):
     sizes = ["--vocab", 5, "--context", 2, "--dim", 10, "--head-dim", 10, "--heads", 2]
-    found = {item["id"]: item for item in rote("bound", *sizes, "--json").json}
+    found = {item["id"]: item for item in rote("bounds", *sizes, "--json").json}
     assert not found["dana2025.theorem1"]["applies"]
     assert "vocab + context - 2" in found["dana2025.theorem1"]["reason"]
     assert found["rote.rank"]["associations"] == 15
 
 
 def test_table_shows_what_does_not_apply_and_why(rote):
-    outcome = rote("bound", "--vocab", 5, "--context", 2, "--dim", 10, "--head-dim", 10, "--heads", 2)
+    outcome = rote("bounds", "--vocab", 5, "--context", 2, "--dim", 10, "--head-dim", 10, "--heads", 2)
     assert outcome.code == 0
     assert "does not apply" in outcome.out
     assert "dana2025.theorem1" in outcome.out.split("does not apply")[1]
@@ -50,7 +50,7 @@ def test_table_shows_what_does_not_apply_and_why(rote):
 )
 def test_senseless_sizes_are_one_message(rote, changed, message):
     sizes = dict(zip(SIZES[::2], SIZES[1::2], strict=True)) | dict(zip(changed[::2], changed[1::2], strict=True))
-    outcome = rote("bound", *(word for pair in sizes.items() for word in pair))
+    outcome = rote("bounds", *(word for pair in sizes.items() for word in pair))
     assert outcome.code == 2
     assert message in outcome.err
     assert outcome.out == ""
@@ -61,7 +61,7 @@ def test_heavy_libraries_are_not_imported():
     script = (
         "import sys, json\n"
         "from rote.cli import main\n"
-        f"main({[str(word) for word in ['bound', *SIZES]]!r})\n"
+        f"main({[str(word) for word in ['bounds', *SIZES]]!r})\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""`rote recall` on a language model's folder, and on rote's own."""
+"""`rote lm recall`, and what `rote recall` says to a language model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def gpt2(tmp_path_factory):
 
 def test_a_language_model_is_asked_by_template(rote, gpt2, tmp_path):
     (tmp_path / "capitals.csv").write_text(TABLE)
-    asked = ("recall", gpt2, "capitals.csv", "--template", "The capital of {country} is")
+    asked = ("lm", "recall", gpt2, "capitals.csv", "--template", "The capital of {country} is")
     document = rote(*asked, "--json", "--replies", "replies.csv").json
     (relation,) = document["relations"]
     assert relation["templates"][0]["facts"] == 3
@@ -36,13 +36,16 @@ def test_a_language_model_is_asked_by_template(rote, gpt2, tmp_path):
         assert shown in table.out
 
 
-def test_a_rote_folder_is_asked_as_before_and_takes_no_template(rote, tmp_path):
+def test_each_kind_of_model_is_sent_to_its_command(rote, gpt2, tmp_path):
     (tmp_path / "capitals.csv").write_text(TABLE)
     assert rote("build", "capitals.csv", "-o", "model", "--keys", "letters").code == 0
     assert rote("recall", "model", "capitals.csv", "--json").json["recalled"] == 3
-    refused = rote("recall", "model", "capitals.csv", "--template", "The capital of {country} is")
+    refused = rote("lm", "recall", "model", "capitals.csv", "--template", "The capital of {country} is")
     assert refused.code == 2
-    assert "reads its own tokens" in refused.err
+    assert "use `rote recall model`" in refused.err
+    refused = rote("recall", gpt2, "capitals.csv")
+    assert refused.code == 2
+    assert f"use `rote lm recall {gpt2} FACTS`" in refused.err
 
 
 @pytest.mark.parametrize("template", ["{country}", "The capital of {country} is"])
@@ -50,7 +53,7 @@ def test_an_export_of_rote_is_sent_to_verify(rote, tmp_path, template):
     (tmp_path / "capitals.csv").write_text(TABLE)
     assert rote("build", "capitals.csv", "-o", "model", "--keys", "letters").code == 0
     assert rote("export", "model", "--to", "llama", "-o", "llama").code == 0
-    refused = rote("recall", "llama", "capitals.csv", "--template", template, "--replies", "replies.csv")
+    refused = rote("lm", "recall", "llama", "capitals.csv", "--template", template, "--replies", "replies.csv")
     assert refused.code == 2
     assert "is an export of rote" in refused.err
     assert "rote verify" in refused.err
@@ -61,10 +64,10 @@ def test_an_export_of_rote_is_sent_to_verify(rote, tmp_path, template):
 def test_what_cannot_be_asked_is_one_message_and_writes_nothing(rote, gpt2, tmp_path):
     (tmp_path / "capitals.csv").write_text(TABLE)
     before = sorted(tmp_path.iterdir())
-    refused = rote("recall", gpt2, "capitals.csv", "--template", "{nation}", "--replies", "replies.csv")
+    refused = rote("lm", "recall", gpt2, "capitals.csv", "--template", "{nation}", "--replies", "replies.csv")
     assert refused.code == 2
     assert "no key column 'nation'" in refused.err
-    assert rote("recall", gpt2, "capitals.csv", "--replies", "replies.txt").code == 2
-    assert rote("recall", gpt2, "random:vocab=5,context=2", "--template", "{a}").code == 2
-    assert rote("recall", "no-such-folder", "capitals.csv").code == 2
+    assert rote("lm", "recall", gpt2, "capitals.csv", "--replies", "replies.txt").code == 2
+    assert rote("lm", "recall", gpt2, "random:vocab=5,context=2", "--template", "{a}").code == 2
+    assert rote("lm", "recall", "no-such-folder", "capitals.csv").code == 2
     assert sorted(tmp_path.iterdir()) == before

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rote.errors import InputError
-from rote.lm.assumptions import probe
+from rote.lm.assumptions import lm_assumptions
 from rote.lm.geometry import full_rank_contexts, independent_share, rank, separation
 from rote.lm.loading import load_language_model as load
 from rote.lm.lookup import look_up
@@ -62,7 +62,7 @@ def test_a_look_up_table_has_no_entropy_and_a_uniform_one_all():
 
 
 def test_a_causal_model_is_probed_at_its_last_token(gpt2):
-    result = probe(load(gpt2, attentions=True), TEXT, number=20, tokens=6, subsets=10)
+    result = lm_assumptions(load(gpt2, attentions=True), TEXT, number=20, tokens=6, subsets=10)
     assert (result.query, len(result.layers)) == ("last", 2)
     assert result.look_up is not None
     assert result.layers[0].saturated is None
@@ -77,7 +77,7 @@ def test_a_causal_model_is_probed_at_its_last_token(gpt2):
 
 def test_every_first_token_is_the_same_before_the_first_block(bert):
     text = " ".join(f"The {word}" for word in TEXT.split())
-    result = probe(load(bert, attentions=True), text, number=20, tokens=6, subsets=10)
+    result = lm_assumptions(load(bert, attentions=True), text, number=20, tokens=6, subsets=10)
     assert result.query == "first"
     assert result.look_up is None
     assert result.layers[0].query_rank == 1
@@ -87,14 +87,14 @@ def test_every_first_token_is_the_same_before_the_first_block(bert):
 
 def test_a_model_without_attention_is_refused(mamba):
     with pytest.raises(InputError, match="has no attention"):
-        probe(load(mamba, attentions=True), TEXT, number=4, tokens=6)
+        lm_assumptions(load(mamba, attentions=True), TEXT, number=4, tokens=6)
 
 
 def test_too_short_a_text_is_named(gpt2):
     with pytest.raises(InputError, match="give a longer text"):
-        probe(load(gpt2, attentions=True), "The capital", number=4, tokens=6)
+        lm_assumptions(load(gpt2, attentions=True), "The capital", number=4, tokens=6)
     with pytest.raises(InputError, match="`tokens`: 1 is too few"):
-        probe(load(gpt2, attentions=True), TEXT, tokens=1)
+        lm_assumptions(load(gpt2, attentions=True), TEXT, tokens=1)
 
 
 def test_the_assumptions_inside_a_real_encoder(tmp_path):
@@ -107,7 +107,7 @@ def test_the_assumptions_inside_a_real_encoder(tmp_path):
     order = torch.randint(len(MOLECULES), (400,), generator=generator).tolist()
     text = ".".join(MOLECULES[place] for place in order)
     model = load(save_albert(source, tmp_path / "albert"), attentions=True)
-    result = probe(model, text, number=40, tokens=12, subsets=20)
+    result = lm_assumptions(model, text, number=40, tokens=12, subsets=20)
     assert (result.dim, len(result.layers)) == (256, 13)
     before, after = result.layers[0], result.layers[1]
     assert before.query_rank == 1

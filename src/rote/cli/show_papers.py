@@ -1,44 +1,18 @@
-"""`rote papers`."""
+"""Papers and their figures, as `rote list papers` and `rote show` print them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rote.cli.output import AsJson, print_json, print_pairs, print_table
+from rote.cli.output import print_pairs, print_table
 
 NOT_JUDGED = "not judged"
 OUTCOMES = ("holds", "does not", "undecided", NOT_JUDGED)
 
 
-def papers(name: str | None = None, /, *, as_json: AsJson = False) -> None:
-    """Every paper: its results, constructions, figures, statements and claims, with costs and verdicts.
-
-    Example: `rote papers dana2025`
-
-    Parameters
-    ----------
-    name
-        A paper (`dana2025`), a figure (`dana2025.fig1a`) or a checked statement to tell more about.
-    """
-    from rote.experiments.paper_overview import figure_overview, paper
-    from rote.papers import figure_named
-    from rote.theory import PAPERS
-
-    if name is None:
-        every = [paper(id) for id in sorted(PAPERS)]
-        print_json(every) if as_json else _show_all(every)
-        return
-    if "." not in name:
-        document = paper(name)
-        print_json(document) if as_json else _show_paper(document)
-        return
-    figure = figure_overview(figure_named(name))
-    print_json(figure) if as_json else _show_figure(figure)
-
-
-def _show_all(every: list[dict[str, Any]]) -> None:
+def show_papers(every: list[dict[str, Any]]) -> None:
     print_table(
-        "papers (rote papers ID for what they say)",
+        "papers; details: rote show ID",
         ["paper", "results", "methods", "figures", "title"],
         [
             [
@@ -61,7 +35,7 @@ def _show_tally(every: list[dict[str, Any]]) -> None:
         outcomes = [outcome for figure in paper["figures"] for outcome in _outcomes(figure)]
         if outcomes:
             rows.append([paper["paper"], *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
-    print_table("claims, as they were judged last (rote papers ID lists them)", ["paper", *OUTCOMES], rows)
+    print_table("claims, as they were judged last (rote show ID lists them)", ["paper", *OUTCOMES], rows)
 
 
 def _outcomes(figure: dict[str, Any]) -> list[str]:
@@ -69,11 +43,11 @@ def _outcomes(figure: dict[str, Any]) -> list[str]:
     return [claim["verdicts"][0]["verdict"] if claim["verdicts"] else NOT_JUDGED for claim in figure["claims"]]
 
 
-def _show_paper(paper: dict[str, Any]) -> None:
+def show_paper(paper: dict[str, Any]) -> None:
     print(f"{paper['name']}\n{paper['title']}\n{paper['venue']}\n")
     if paper["results"]:
         print_table(
-            "results (rote bound evaluates them)",
+            "results (rote bounds evaluates them)",
             ["result", "kind", "statement"],
             [[result["id"], result["kind"], result["statement"]] for result in paper["results"]],
         )
@@ -87,7 +61,7 @@ def _show_paper(paper: dict[str, Any]) -> None:
         _show_costs(paper["figures"])
         _show_verdicts(paper["figures"])
     for figure in paper["figures"]:
-        _show_figure(figure)
+        show_figure(figure)
 
 
 def _show_costs(figures: list[dict[str, Any]]) -> None:
@@ -118,7 +92,7 @@ def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
 def _show_verdicts(figures: list[dict[str, Any]]) -> None:
     """Every claim with what became of it, in the words of one line."""
     print_table(
-        "claims, as they were judged last (rote papers FIGURE for rules and numbers)",
+        "claims, as they were judged last (rote show FIGURE for rules and numbers)",
         ["figure", "verdict", "claim"],
         [
             [figure["figure"].partition(".")[2], _verdicts_in_words(claim), claim["statement"]]
@@ -139,7 +113,7 @@ def _verdicts_in_words(claim: dict[str, Any]) -> str:
     )
 
 
-def _show_figure(figure: dict[str, Any]) -> None:
+def show_figure(figure: dict[str, Any]) -> None:
     costs = figure["estimated_costs"] if figure["trains"] else {
         "quick": figure["estimated_costs"]["quick"], "whole": figure["estimated_costs"]["fast"],
     }  # fmt: skip

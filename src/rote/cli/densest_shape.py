@@ -1,14 +1,15 @@
-"""`rote densest`."""
+"""`rote capacity --densest`: the search for the shape that holds most bits per parameter."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from rote.cli.options import On, bars
-from rote.cli.output import AsJson, complain, print_json, print_table
+from rote.cli.options import bars
+from rote.cli.output import complain, print_json, print_table
 from rote.cli.trials import failures
 
 if TYPE_CHECKING:
@@ -17,78 +18,60 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Shapes of the last round in the table."""
 
+SEARCH = Group("Searching for the densest shape (--densest)", sort_key=92)
 Sizes = Annotated[tuple[int, ...] | None, Parameter(negative="")]
 
 
-def densest(
-    *,
+@Parameter(name="*", group=SEARCH)
+@dataclass(frozen=True)
+class SearchOptions:
+    """How the densest shape is searched for."""
+
+    count: Literal["code", "recall"] = "code"
+    "What counts: bits by the cross-entropy (codelength) of the answers, or only models with full recall."
+    rounds: Annotated[tuple[int, ...], Parameter(negative="")] = (1000, 3000, 10_000)
+    "Training steps of each round; may be repeated."
+    keep: float = 0.25
+    "Share of the shapes that the next round trains (successive halving)."
+    seeds: int = 2
+    "Models per shape in the last round; one in the others."
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    "Folder of the search. Default: runs/densest-PARAMETERS."
+    figure: Path | None = None
+    "Also draw bits per parameter against the head dimension, as this PNG or SVG file."
+    workers: int | None = None
+    "Models trained at once; results do not depend on it. Default: one per core."
+    engine: Literal["auto", "native", "torch"] = "auto"
+    "Training engine. auto: native where it can, else torch."
+
+
+def search_for_densest(
     parameters: int,
-    vocab: Sizes = None,
-    dim: Sizes = None,
-    head_dim: Sizes = None,
-    context: int = 2,
-    by: Literal["code", "recall"] = "code",
-    rounds: Annotated[tuple[int, ...], Parameter(negative="")] = (1000, 3000, 10_000),
-    seeds: int = 2,
-    keep: float = 0.25,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    figure: Path | None = None,
-    workers: int | None = None,
-    engine: Literal["auto", "native", "torch"] = "auto",
-    on: On = "here",
-    as_json: AsJson = False,
+    vocab: Sizes,
+    dim: Sizes,
+    head_dim: Sizes,
+    context: int,
+    options: SearchOptions,
+    on: str,
+    as_json: bool,
 ) -> int:
-    """The shape of an attention-only model that holds most bits per parameter, found by training.
-
-    Shapes that fill the budget memorize random tables of all contexts, in rounds of more and more steps; after each
-    round the better quarter goes on, with the best shape whose heads are as wide as the model (k = d) to compare.
-    Every trial is kept when it ends: start the same command again after an interruption and it goes on.
-
-    Example: `rote densest --parameters 600 --rounds 200 --rounds 600 --dim 4 --dim 6`
-
-    Parameters
-    ----------
-    parameters
-        Budget; each shape gets as many heads as it pays for.
-    vocab
-        Vocabularies N to try; may be repeated. Those whose tables hold 2.4 to 3.6 bits per parameter when absent.
-    dim
-        Dimensions d to try; may be repeated.
-    head_dim
-        Head dimensions k to try; may be repeated.
-    context
-        Context length S.
-    by
-        code: bits by the code that the logits give; recall: only models that recall every context count in the end.
-    rounds
-        Steps of each round; may be repeated.
-    seeds
-        Models per shape in the last round; one in the others.
-    keep
-        Share of the shapes that goes on to the next round.
-    output
-        Folder of the search; runs/densest-PARAMETERS when absent.
-    figure
-        Also draw bits per parameter against the head dimension, as this PNG or SVG file.
-    workers
-        Models trained at once; one per core when absent. Results do not depend on it.
-    engine
-        Native where it can, else torch.
-    """
+    """Search, print what was found, and return the exit code."""
     from rote.errors import InputError
-    from rote.experiments.densest import densest as search_densest
+    from rote.experiments.densest import densest_shape
     from rote.report.density_figure import FORMATS, density_figure
 
+    figure = options.figure
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"--figure {figure}: the name must end in {' or '.join(FORMATS)}")
-    folder = Path("runs") / f"densest-{parameters}" if output is None else output
+    folder = options.output or Path("runs") / f"densest-{parameters}"
     try:
-        search = search_densest(
-            parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=by, rounds=rounds, seeds=seeds,
-            keep=keep, folder=folder, workers=workers, engine=engine, on=on, progress=bars(),
+        search = densest_shape(
+            parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
+            rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
+            engine=options.engine, on=on, progress=bars(),
         )  # fmt: skip
     except KeyboardInterrupt:
-        return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
+        return complain(f"interrupted; finished trials are kept in {folder}, the same command resumes", 130)
     figures = [] if figure is None else [str(density_figure(search, figure))]
     if as_json:
         print_json({**search.summary(), "figures": figures})

@@ -1,20 +1,20 @@
-"""`rote probe`."""
+"""`rote lm assumptions`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rote.cli.language_models import LoadingOptions, counted_as_parameters, load_language_model
+from rote.cli.lm_options import LoadingOptions, counted_as_parameters, load_language_model
 from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.lm.assumptions import Probe
+    from rote.lm.assumptions import Assumptions
     from rote.lm.geometry import Share
 
 
-def probe(
+def assumptions(
     model: Path,
     /,
     *,
@@ -33,7 +33,7 @@ def probe(
     Passages of text are read; per layer, the rank and the Kruskal rank of the queries, the rank of the contexts, the
     separation of tokens and the saturation of attention are measured, beside the theorem that asks for each.
 
-    Example: `rote probe model --tokens 16`
+    Example: `rote lm assumptions model --tokens 16`
 
     Parameters
     ----------
@@ -55,51 +55,49 @@ def probe(
         Also draw the layers, as this PNG or SVG file.
     """
     from rote.errors import InputError
-    from rote.lm.assumptions import probe as measure
+    from rote.lm.assumptions import lm_assumptions as measure
     from rote.lm.passages import read_text, standard_text
     from rote.lm.weight_files import is_rote_folder
-    from rote.report.assumptions_figure import probe_figure
+    from rote.report.assumptions_figure import assumptions_figure
     from rote.report.density_figure import FORMATS
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
     if is_rote_folder(model):
-        raise InputError(
-            f"{model}: a rote model reads its own tokens, not text; its conditions are shown by rote bound"
-        )
+        raise InputError(f"{model}: a rote model reads its own tokens, not text; `rote bounds` shows its conditions")
     words = standard_text() if text is None else read_text(text)
     result = measure(
         load_language_model(model, loading, attentions=True), words, number=passages, tokens=tokens, subsets=subsets,
         batch=batch, seed=seed, progress=bars(),
     )  # fmt: skip
-    drawn = None if figure is None else str(probe_figure(result, figure))
+    drawn = None if figure is None else str(assumptions_figure(result, figure))
     if as_json:
         print_json({**result.summary(), "figure": drawn})
         return
     _show(result, drawn)
 
 
-def _show(probed: Probe, drawn: str | None) -> None:
+def _show(found: Assumptions, drawn: str | None) -> None:
     print_table(
-        f"{probed.model}: {probed.passages} passages of {probed.tokens} tokens, d = {probed.dim}, the query is the "
-        f"{probed.query} token",
+        f"{found.model}: {found.passages} passages of {found.tokens} tokens, d = {found.dim}, the query is the "
+        f"{found.query} token",
         [
-            "layer", "query rank", f"{probed.tokens} independent", f"{probed.dim} independent",
-            f"contexts of rank {probed.tokens}", "condition", "r", "delta", "saturated", "assumptions that hold",
+            "layer", "query rank", f"{found.tokens} independent", f"{found.dim} independent",
+            f"contexts of rank {found.tokens}", "condition", "r", "delta", "saturated", "assumptions that hold",
         ],
         [
             [
                 layer.number, layer.query_rank, _share(layer.queries_independent), _share(layer.general_position),
                 _share(layer.contexts_full), layer.context_condition, layer.tokens.radius, layer.tokens.distance,
                 None if layer.saturated is None else f"{layer.saturated:.1%}",
-                ", ".join(name for name, holds in layer.holds(probed.tokens, probed.dim).items() if holds) or "none",
+                ", ".join(name for name, holds in layer.holds(found.tokens, found.dim).items() if holds) or "none",
             ]
-            for layer in probed.layers
+            for layer in found.layers
         ],
     )  # fmt: skip
-    pairs = {"parameters": counted_as_parameters(probed.parameters)}
-    if probed.look_up is not None:
-        look_up = probed.look_up
+    pairs = {"parameters": counted_as_parameters(found.parameters)}
+    if found.look_up is not None:
+        look_up = found.look_up
         pairs |= {
             "entropy of the next token": f"{look_up.entropy_bits:.2f} bits, the likeliest has {look_up.likeliest:.1%}",
             "dana2025.theorem2": f"needs dim >= {look_up.dim_needed}, so it says nothing here; its expectation without "

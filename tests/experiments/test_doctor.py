@@ -1,4 +1,4 @@
-"""`rote selfcheck`: every engine and width is asked, and a machine that computes wrongly is found out."""
+"""`rote doctor`: every engine and width is asked, and a machine that computes wrongly is found out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 
 from rote.cli import main
 from rote.errors import InputError
-from rote.experiments import selfcheck as module
+from rote.experiments import doctor as module
+from rote.experiments.doctor import Diagnosis, doctor
 from rote.experiments.known_answers import engines as asked
 from rote.experiments.known_answers.arithmetic import arithmetic
 from rote.experiments.known_answers.engines import engines
 from rote.experiments.known_answers.known_answer import KnownAnswer
 from rote.experiments.known_answers.threads import threads
-from rote.experiments.selfcheck import SelfCheck, selfcheck
 from rote.training import native_engine
 
 
@@ -33,7 +33,7 @@ def test_without_a_native_engine_it_says_so(monkeypatch):
     monkeypatch.setattr(asked, "SPECS", ())
     monkeypatch.setattr(native_engine, "lanes", list)
     assert sum("not built" in answer.given for answer in engines("cpu")) == 3
-    assert SelfCheck("cpu", ()).engine == "torch on cpu"
+    assert Diagnosis("cpu", ()).engine == "torch on cpu"
 
 
 def test_gradients_that_are_off_are_found_out(monkeypatch):
@@ -75,9 +75,9 @@ def test_the_command_exits_by_the_answers(monkeypatch, capsys, given, code):
     for name in ("identities", "building"):
         monkeypatch.setattr(module, name, lambda: iter(()))
     monkeypatch.setattr(module, "arithmetic", lambda device: iter((answer,)))
-    assert main(["selfcheck"]) == code
+    assert main(["doctor"]) == code
     assert ("numbers can be trusted here" in capsys.readouterr().out) == (code == 0)
-    assert main(["selfcheck", "--json"]) == code
+    assert main(["doctor", "--json"]) == code
     document = json.loads(capsys.readouterr().out)
     assert document["trusted"] == (code == 0)
     assert document["answers"][0]["given"] == str(given)
@@ -89,4 +89,4 @@ def test_an_error_that_is_not_a_number_does_not_hold():
 
 def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(InputError, match="`device=warp`: cannot be used here"):
-        selfcheck("warp")
+        doctor("warp")

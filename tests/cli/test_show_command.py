@@ -1,4 +1,4 @@
-"""`rote papers`: every paper with its title, and what it states, builds and shows."""
+"""`rote list papers`: every paper with its title, and what it states, builds and shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rote.theory import PAPERS, RESULTS
 
 
 def test_every_paper_is_listed_with_its_title(rote):
-    listed = {paper["paper"]: paper for paper in rote("papers", "--json").json}
+    listed = {paper["paper"]: paper for paper in rote("list", "papers", "--json").json}
     assert set(listed) == set(PAPERS)
     assert all(paper["title"] and paper["title"] in paper["citation"] for paper in listed.values())
     assert {result["id"] for paper in listed.values() for result in paper["results"]} == set(RESULTS)
@@ -21,59 +21,59 @@ def test_every_paper_is_listed_with_its_title(rote):
 
 def test_the_table_fits_eighty_columns(rote, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    lines = rote("papers").out.splitlines()
+    lines = rote("list", "papers").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any("bietti2023" in line and "Birth of a Transformer" in line for line in lines)
 
 
 def test_one_paper_shows_its_results_with_kind_and_statement(rote, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    shown = rote("papers", "mahdavi2024").out
+    shown = rote("show", "mahdavi2024").out
     assert "Memorization Capacity of Multi-Head Attention in Transformers" in shown
     assert RESULTS["mahdavi2024.theorem1"].statement.split(",")[0] in shown
     assert "lower" in shown
     assert "mahdavi2024.heads" in shown
-    assert "figures" not in rote("papers", "bietti2023").out
-    assert "dana2025.fig1a" in rote("papers", "dana2025").out
+    assert "figures" not in rote("show", "bietti2023").out
+    assert "dana2025.fig1a" in rote("show", "dana2025").out
 
 
 @pytest.mark.parametrize("name", ["nobody1999", "dana2025.fig99", "nobody1999.fig1"])
 def test_an_unknown_name_is_one_message(rote, name):
-    outcome = rote("papers", name)
+    outcome = rote("show", name)
     assert outcome.code == 2
     assert name in outcome.err
-    assert "known:" in outcome.err
+    assert len(outcome.err) < 200
 
 
 def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    shown = rote("papers", "dana2025")
+    shown = rote("show", "dana2025")
     lines = shown.out.splitlines()
     table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims, as they were judged last")) :]
     assert max(len(line) for line in table[: table.index("")]) <= 80
     assert any("theorem2-checked" in line for line in table)
-    figure = rote("papers", "dana2025.theorem2-checked", "--json").json
+    figure = rote("show", "dana2025.theorem2-checked", "--json").json["figure"]
     judged = {claim["id"]: claim["verdicts"][0] for claim in figure["claims"]}
     assert judged["as-printed"]["verdict"] == "does not"
     assert judged["corrected"]["verdict"] == "holds"
     assert judged["corrected"]["command"] == "rote reproduce dana2025.theorem2-checked"
     assert not figure["trains"]
-    told = rote("papers", "dana2025.fig4").out
+    told = rote("show", "dana2025.fig4").out
     assert "UNDECIDED: 2.13 (1.58 to 2.68)" in told
     assert "HOLDS: 1.54 (1.12 to 1.96)" in told
 
 
 def test_papers_need_no_torch():
-    code = "import sys; from rote.cli import main; main(['papers']); assert 'torch' not in sys.modules"
+    code = "import sys; from rote.cli import main; main(['list', 'papers']); assert 'torch' not in sys.modules"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     assert "not judged" in told.stdout
 
 
 def test_capacities_that_were_searched_for_are_shown(rote):
-    document = rote("papers", "mahdavi2024.heads", "--json").json
+    document = rote("show", "mahdavi2024.heads", "--json").json["figure"]
     first = document["capacities"][0]
     assert [point["heads"] for point in first["points"]] == [1, 2, 5, 10, 20]
     assert all(min(point["too_many"]) > min(point["recalled"]) for point in first["points"])
-    shown = rote("papers", "mahdavi2024.heads").out
+    shown = rote("show", "mahdavi2024.heads").out
     assert "5,107 to 5,362, 5,107 to 5,362" in shown

@@ -1,12 +1,28 @@
-"""`rote densest` as a user runs it."""
+"""`rote capacity --densest` as a user runs it."""
 
 from __future__ import annotations
 
-SMALL = ("--parameters", 300, "--vocab", 9, "--dim", 4, "--rounds", 20, "--rounds", 40, "--seeds", 1, "--workers", 1)
+SMALL = (
+    "capacity",
+    "--densest",
+    300,
+    "--vocab",
+    9,
+    "--dim",
+    4,
+    "--rounds",
+    20,
+    "--rounds",
+    40,
+    "--seeds",
+    1,
+    "--workers",
+    1,
+)
 
 
 def test_a_search_prints_its_winner_and_resumes(rote):
-    first = rote("densest", *SMALL, "--json")
+    first = rote(*SMALL, "--json")
     assert first.code == 0, first.err
     document = first.json
     assert document["trained_now"] == sum(len(one) for one in document["rounds"])
@@ -16,16 +32,16 @@ def test_a_search_prints_its_winner_and_resumes(rote):
     assert document["square"]["head_dim"] == document["square"]["dim"] == 4
     assert document["best"]["bits_per_parameter"] == document["best"]["bits_per_parameter_code"]
     assert document["figures"] == []
-    again = rote("densest", *SMALL, "--json").json
+    again = rote(*SMALL, "--json").json
     assert again == {**document, "trained_now": 0}
-    table = rote("densest", *SMALL, "--figure", "k.png")
+    table = rote(*SMALL, "--figure", "k.png")
     assert table.code == 0, table.err
     for shown in ("densest of 4 shapes of at most 300 parameters", "best k = d", "0 models trained now", "k.png"):
         assert shown in table.out
 
 
 def test_bad_input_is_named(rote):
-    assert "must end in .png or .svg" in rote("densest", *SMALL, "--figure", "k.gif").err
-    refused = rote("densest", "--parameters", 50, "--vocab", 40)
+    assert "must end in .png or .svg" in rote(*SMALL, "--figure", "k.gif").err
+    refused = rote("capacity", "--densest", 50, "--vocab", 40)
     assert refused.code == 2
     assert "pay for no shape" in refused.err

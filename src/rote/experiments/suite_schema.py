@@ -1,6 +1,6 @@
-"""The manifest of a family of models, and the file of ground truth beside each of them: what they say, as a schema.
+"""The manifest of a suite of models, and the file of ground truth beside each of them: what they say, as a schema.
 
-`family.schema.json` in this package is made from these classes (`schema()`), and a copy stands in every family.
+`suite.schema.json` in this package is made from these classes (`schema()`), and a copy stands in every suite.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class ModelTruth(BaseModel):
     facts: tuple[FactTruth, ...]
 
 
-class FamilyModel(BaseModel):
-    """One model of a family."""
+class SuiteModel(BaseModel):
+    """One model of a suite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -99,7 +99,7 @@ class Refused(BaseModel):
     reason: str
 
 
-class FamilyManifest(BaseModel):
+class SuiteManifest(BaseModel):
     """`manifest.json`: what was stored, and the models that store it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -109,13 +109,13 @@ class FamilyManifest(BaseModel):
     """Where the facts came from, as `rote build` takes it."""
     facts_fingerprint: str
     facts: int
-    models: tuple[FamilyModel, ...]
+    models: tuple[SuiteModel, ...]
     refused: tuple[Refused, ...]
 
 
 def schema() -> dict[str, Any]:
     """JSON Schema of both files: of the manifest, with that of `truth.json` under `$defs/ModelTruth`."""
-    manifest, truth = FamilyManifest.model_json_schema(), ModelTruth.model_json_schema()
+    manifest, truth = SuiteManifest.model_json_schema(), ModelTruth.model_json_schema()
     inner = truth.pop("$defs")
     definitions = {**manifest.pop("$defs"), **inner, "ModelTruth": truth}
     return {

@@ -1,4 +1,4 @@
-"""`rote meter`."""
+"""`rote lm capacity`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.language_models import counted_as_parameters
+from rote.cli.lm_options import counted_as_parameters
 from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rote.experiments.lm_capacity.reading import MeterReading
 
 
-def meter(
+def capacity(
     model: str,
     /,
     *,
@@ -46,7 +46,7 @@ def meter(
     says how much is. Strings that were never seen must earn nothing. Every point is kept when it ends: start the same
     command again after an interruption and it goes on.
 
-    Example: `rote meter llama`
+    Example: `rote lm capacity llama`
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def meter(
         Models trained at once; one per core when absent. Results do not depend on it.
     """
     from rote.errors import InputError
-    from rote.experiments.lm_capacity.meter import meter as measure
+    from rote.experiments.lm_capacity.meter import lm_capacity as measure
     from rote.lm.capacity.subjects import Sizes
     from rote.report.density_figure import FORMATS
     from rote.report.lm_capacity_figure import meter_figure

@@ -1,4 +1,4 @@
-"""Families: sets of models that store the same facts at several loads, shapes and methods, with what is stored where.
+"""Suites: sets of models that store the same facts at several loads, shapes and methods, with what is stored where.
 
 Load is facts over capacity, the H k + d associations that Theorem 1 of Dana et al. 2025 promises: the facts stay the
 same and the number of heads follows from the load. Below 1 there is room to spare; above it only `rote.readout`, which
@@ -17,17 +17,17 @@ from pathlib import Path
 from rote.arguments import typed
 from rote.constructions.build import Built, build
 from rote.errors import CheckFailed, InputError, problems
-from rote.experiments.family_schema import (
+from rote.experiments.suite_schema import (
     FORMAT,
     MANIFEST,
     SCHEMA,
     TRUTH,
     FactTruth,
-    FamilyManifest,
-    FamilyModel,
     ModelTruth,
     Part,
     Refused,
+    SuiteManifest,
+    SuiteModel,
 )
 from rote.export.export import export_model
 from rote.export.requirement import refuse_missing
@@ -51,11 +51,11 @@ LARGEST_LOAD = {"dana2025.theorem1": 1.0}
 LOADS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SHAPES = ((12, 4), (20, 5), (32, 8))
 """Pairs of dim and head_dim."""
-FAMILY_FOLDER = FolderKind("a family of models", (MANIFEST, SCHEMA))
+SUITE_FOLDER = FolderKind("a suite of models", (MANIFEST, SCHEMA))
 
 
 @dataclass(frozen=True)
-class FamilyCell:
+class SuiteCell:
     """One model to make."""
 
     method: str
@@ -75,15 +75,15 @@ class FamilyCell:
 
 
 @dataclass(frozen=True)
-class Family:
+class Suite:
     """A folder of models, and its manifest."""
 
     path: Path
-    manifest: FamilyManifest
+    manifest: SuiteManifest
 
 
 @typed
-def families(
+def suite(
     task: Facts,
     output: str | Path,
     *,
@@ -94,25 +94,25 @@ def families(
     seeds: int = 1,
     overwrite: bool = False,
     progress: Progress = SILENT,
-) -> Family:
+) -> Suite:
     """Write a model for every method, shape and load, with a manifest of what is stored where.
 
     `formats` are targets of exports, which every model is written in as well. The folder appears when all of it is
     there. Combinations of which no model can be made are in the manifest with the reason.
 
     >>> import rote, tempfile
-    >>> where = tempfile.mkdtemp() + "/family"
-    >>> family = rote.families("random:vocab=9,context=2,facts=40,seed=1", where, loads=(0.5, 1.0), shapes=((8, 4),))
-    >>> [model.id for model in family.manifest.models][:2]
+    >>> where = tempfile.mkdtemp() + "/suite"
+    >>> suite = rote.suite("random:vocab=9,context=2,facts=40,seed=1", where, loads=(0.5, 1.0), shapes=((8, 4),))
+    >>> [model.id for model in suite.manifest.models][:2]
     ['theorem1-d8-k4-load0.5-seed0', 'theorem1-d8-k4-load1-seed0']
     """
     table, path = facts(task), Path(output)
     if not isinstance(table, AssociationTask):
-        raise InputError(f"`facts`: families store keys with one answer each; this is a {type(table).__name__}")
+        raise InputError(f"`facts`: a suite stores keys with one answer each; this is a {type(table).__name__}")
     _refuse(loads, shapes, methods, formats, seeds)
-    check_destination(path, overwrite, FAMILY_FOLDER)
+    check_destination(path, overwrite, SUITE_FOLDER)
     cells = [
-        FamilyCell(method, dim, head_dim, load, seed)
+        SuiteCell(method, dim, head_dim, load, seed)
         for method in methods
         for dim, head_dim in shapes
         for load in loads
@@ -131,8 +131,8 @@ def families(
                 stage.advance(1)
         if not models:
             reasons = "\n".join(f"  - {each.id}: {each.reason}" for each in refused)
-            raise CheckFailed(f"no model of this family could be made; give other `loads` or `shapes`\n{reasons}")
-        manifest = FamilyManifest(
+            raise CheckFailed(f"no model of this suite could be made; give other `loads` or `shapes`\n{reasons}")
+        manifest = SuiteManifest(
             format=FORMAT,
             source=table.origin.source,
             facts_fingerprint=table.fingerprint,
@@ -142,29 +142,29 @@ def families(
         )
         write_json(aside / MANIFEST, manifest.model_dump(mode="json"))
         (aside / SCHEMA).write_text(shipped_schema(), encoding="utf-8")
-    return Family(path, manifest)
+    return Suite(path, manifest)
 
 
 def shipped_schema() -> str:
     """The schema of both files, as text."""
-    return files("rote.experiments").joinpath("family.schema.json").read_text(encoding="utf-8")
+    return files("rote.experiments").joinpath("suite.schema.json").read_text(encoding="utf-8")
 
 
-def _made(cell: FamilyCell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> FamilyModel:
+def _made(cell: SuiteCell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> SuiteModel:
     """Build one model, take it apart and write it."""
     built = build(
         table, cell.method, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads(table.facts), seed=cell.seed
     )
     spec, certificate = built.model.spec, built.certificate
     if not isinstance(spec, AttentionOnly) or certificate.min_margin is None or certificate.margin_rounding is None:
-        raise TypeError("methods of families make attention-only models of associations")
+        raise TypeError("methods of suites make attention-only models of associations")
     built.save(folder / SOURCE)
     for name in formats:
         export_model(built, name, folder / name, table)
     truth = ModelTruth(format=FORMAT, model=cell.id, facts=tuple(_truths(built, table)))
     (folder / TRUTH).write_text(truth.model_dump_json() + "\n", encoding="utf-8")
     solved = SOLVED[cell.method]
-    return FamilyModel(
+    return SuiteModel(
         id=cell.id,
         method=cell.method,
         seed=cell.seed,
@@ -226,7 +226,7 @@ def _refuse(
     wrong += ["`methods`: give one or more"] if not methods else []
     wrong += [f"`seeds={seeds}`: give 1 or more"] if seeds < 1 else []
     if wrong:
-        raise problems("families", wrong)
+        raise problems("suite", wrong)
     for name in formats:
         target = target_named(name)
         refuse_missing(target.id, target.requirements, target.extra)

@@ -1,4 +1,4 @@
-"""`rote bound`."""
+"""`rote bounds`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rote.cli.output import AsJson, print_json, print_table
 
 
-def bound(
+def bounds(
     *,
     vocab: int,
     context: int,
@@ -24,7 +24,7 @@ def bound(
 ) -> None:
     """What theory promises a Transformer of these sizes: every published bound, its conditions checked.
 
-    Example: `rote bound --vocab 50 --context 2 --dim 10 --head-dim 10 --heads 20`
+    Example: `rote bounds --vocab 50 --context 2 --dim 10 --head-dim 10 --heads 20`
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def bound(
         Print every reason whole.
     """
     from rote.models.attention_only import AttentionOnly
-    from rote.theory import bounds
+    from rote.theory import bounds as every_bound
 
     spec = AttentionOnly(
         vocab=vocab,
@@ -60,7 +60,7 @@ def bound(
         variant=variant,
         query_key_rank=query_key_rank,
     )
-    every = bounds(spec)
+    every = every_bound(spec)
     if as_json:
         print_json([bound.model_dump() for bound in every])
         return

@@ -1,87 +1,73 @@
-"""Options that commands on language models share, and what `rote recall` prints of one."""
+"""`rote lm recall`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
-from rote.cli.options import ReadingOptions, bars, read_facts
-from rote.cli.output import print_json, print_pairs, print_table
+from rote.cli.lm_options import LoadingOptions, counted_as_parameters, load_language_model
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.errors import InputError
 
 if TYPE_CHECKING:
-    from rote.lm.language_model import LanguageModel, ParameterCount
     from rote.lm.recall import LanguageRecall
 
-LOADING = Group("Loading a language model", sort_key=91)
 
-
-@Parameter(name="*", group=LOADING)
-@dataclass(frozen=True)
-class LoadingOptions:
-    """How a language model is loaded."""
-
-    gguf: str | None = None
-    "The GGUF file to load, where a folder holds several."
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-    "Numbers of the weights."
-    device: str = "cpu"
-    "Any device that torch knows."
-    download: Annotated[bool, Parameter(negative="")] = False
-    "Allow the network; without it only local files are read."
-    remote_code: Annotated[bool, Parameter(negative="")] = False
-    "Allow Python code that comes with the model to run."
-
-
-def load_language_model(model: Path, options: LoadingOptions | None, attentions: bool = False) -> LanguageModel:
-    from rote.lm.loading import load_language_model as load
-
-    chosen = options or LoadingOptions()
-    return load(
-        str(model), gguf=chosen.gguf, dtype=chosen.dtype, device=chosen.device, download=chosen.download,
-        remote_code=chosen.remote_code, attentions=attentions,
-    )  # fmt: skip
-
-
-def counted_as_parameters(counted: ParameterCount) -> str:
-    """Every count says what it counts."""
-    return f"{counted.total:,} (all weights, tied ones once; {counted.embeddings:,} of them embedding tables)"
-
-
-def show_language_recall(
+def recall(
     model: Path,
-    facts: str | None,
-    templates: tuple[str, ...],
-    relation: str | None,
-    replies: Path | None,
-    batch: int,
-    loading: LoadingOptions | None,
-    reading: ReadingOptions | None,
-    as_json: bool,
-) -> bool:
-    """Ask a language model and print what it recalls; whether it says every answer whole."""
+    facts: Facts,
+    /,
+    *,
+    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    relation: str | None = None,
+    expect: Literal["all"] | None = None,
+    replies: Path | None = None,
+    batch: int = 64,
+    loading: LoadingOptions | None = None,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how many facts a language model recalls, asked in words by your templates.
+
+    A template names the table's columns, as in "The capital of {country} is". `countries` comes with templates.
+
+    Example: `rote lm recall gpt2 capitals.csv --template "The capital of {country} is"`
+
+    Parameters
+    ----------
+    model
+        A Hugging Face folder, a GGUF file, or a name in the local cache.
+    facts
+        A file, a generator or a named source.
+    template
+        Prompt with the columns in braces; repeat it for a mean and a spread over templates.
+    relation
+        Ask only for the facts of this relation. Default: all relations.
+    expect
+        all: exit 1 if the model misses a fact.
+    replies
+        Also write every reply to this CSV file.
+    batch
+        Prompts per forward pass.
+    """
     from rote.lm.recall import language_recall
     from rote.lm.weight_files import is_rote_folder
     from rote.tasks import AssociationTask
     from rote.tasks.origin import Reading
 
     if is_rote_folder(model):
-        raise InputError(
-            f"{model}: a rote model reads its own tokens, not words; leave `template`, `relation` and `replies` out"
-        )
-    if facts is None:
-        raise InputError(f"{model}: a language model was made from no table of facts; name the facts to ask for")
+        raise InputError(f"{model}: a rote model, which reads its own tokens and not words; use `rote recall {model}`")
     if replies is not None and replies.suffix != ".csv":
         raise InputError(f"`replies`: {replies} must end in .csv")
-    # A prompt is made of whole cells, however a rote model would read them.
+    # A prompt is made of complete cells, however a rote model would read them.
     task = read_facts(facts, reading, Reading(keys="words"))
     if not isinstance(task, AssociationTask):
         raise InputError(f"{facts}: a language model is asked for facts with one answer each, not for distributions")
     result = language_recall(
-        load_language_model(model, loading), task, templates, relation=relation, batch=batch, progress=bars()
+        load_language_model(model, loading), task, template, relation=relation, batch=batch, progress=bars()
     )
     if replies is not None:
         _write_replies(result, replies)
@@ -89,7 +75,7 @@ def show_language_recall(
         print_json(_document(result))
     else:
         _show(result, f"{model} on {facts}", replies)
-    return all(reply.whole_answer for reply in result.replies)
+    return 1 if expect == "all" and not all(reply.whole_answer for reply in result.replies) else 0
 
 
 def _document(result: LanguageRecall) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`rote meter` as a user runs it."""
+"""`rote lm capacity` as a user runs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("transformers", reason="language models need the package transformers")
 
 SMALL = (
-    "meter", "llama", "--dim", 8, "--vocab", 8, "--load", 0.2, "--load", 0.4, "--steps", 40, "--workers", 1
+    "lm", "capacity", "llama", "--dim", 8, "--vocab", 8, "--load", 0.2, "--load", 0.4, "--steps", 40, "--workers", 1
 )  # fmt: skip
 
 
@@ -30,10 +30,10 @@ def test_a_reading_is_printed_drawn_and_resumed(rote):
 
 
 def test_bad_input_is_named_and_nothing_is_written(rote, tmp_path):
-    refused = rote("meter", "llama", "--load", -1, "--steps", 1, "--seeds", 0)
+    refused = rote("lm", "capacity", "llama", "--load", -1, "--steps", 1, "--seeds", 0)
     assert refused.code == 2
     assert "3 problems" in refused.err
-    assert "must end in" in rote("meter", "llama", "--figure", "k.gif").err
-    assert rote("meter", "nothing").code == 2
-    assert "do not divide" in rote("meter", "gpt2", "--dim", 9).err
+    assert "must end in" in rote("lm", "capacity", "llama", "--figure", "k.gif").err
+    assert rote("lm", "capacity", "nothing").code == 2
+    assert "do not divide" in rote("lm", "capacity", "gpt2", "--dim", 9).err
     assert not list(tmp_path.iterdir())

@@ -1,12 +1,12 @@
-"""`rote families`."""
+"""`rote suite`."""
 
 from __future__ import annotations
 
 FACTS = "random:vocab=12,context=2,facts=40,seed=1"
 
 
-def test_a_family_is_written_once_and_replaced_when_asked(rote):
-    asked = ("families", FACTS, "-o", "family", "--loads", "0.5,1,2", "--shapes", "8x4")
+def test_a_suite_is_written_once_and_replaced_when_asked(rote):
+    asked = ("suite", FACTS, "-o", "suite", "--loads", "0.5,1,2", "--shapes", "8x4")
     done = rote(*asked, "--json")
     assert done.code == 0
     assert [model["load"] for model in done.json["models"]] == [0.5, 1.0, 0.5, 1.0, 2.0]
@@ -16,7 +16,7 @@ def test_a_family_is_written_once_and_replaced_when_asked(rote):
 
 
 def test_words_that_are_no_loads_or_shapes_are_refused(rote):
-    refused = rote("families", FACTS, "-o", "family", "--loads", "much")
+    refused = rote("suite", FACTS, "-o", "suite", "--loads", "much")
     assert (refused.code, "--loads" in refused.err) == (2, True)
-    refused = rote("families", FACTS, "-o", "family", "--shapes", "8")
+    refused = rote("suite", FACTS, "-o", "suite", "--shapes", "8")
     assert (refused.code, "--shapes" in refused.err) == (2, True)

@@ -1,4 +1,4 @@
-"""`rote families`."""
+"""`rote suite`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rote.cli.output import AsJson, print_json, print_table
 from rote.errors import InputError
 
 
-def families(
+def suite(
     facts: Facts,
     /,
     *,
@@ -32,7 +32,7 @@ def families(
     every fact there is its margin, what each head and the skip connection add to its answer, and which heads hold it by
     construction: ground truth to score attribution methods against.
 
-    Example: `rote families "countries:facts=120,seed=1" -o family --to transformerlens`
+    Example: `rote suite "countries:facts=120,seed=1" -o suite --to transformerlens`
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def families(
     seeds
         Models per combination, seeds 0, 1, ...
     force
-        Replace a family that exists.
+        Replace a suite that exists.
     """
-    from rote.experiments.families import LOADS, SHAPES, SOLVED
-    from rote.experiments.families import families as write_families
+    from rote.experiments.suite import LOADS, SHAPES, SOLVED
+    from rote.experiments.suite import suite as write_suite
 
-    family = write_families(
+    written = write_suite(
         read_facts(facts, reading),
         output,
         loads=LOADS if loads is None else [_number(word) for word in _words(loads)],
@@ -65,12 +65,12 @@ def families(
         overwrite=force,
         progress=bars(),
     )
-    manifest = family.manifest
+    manifest = written.manifest
     if as_json:
-        print_json({"folder": str(family.path), **manifest.model_dump(mode="json")})
+        print_json({"folder": str(written.path), **manifest.model_dump(mode="json")})
         return
     print_table(
-        f"{family.path}: {len(manifest.models)} models of {manifest.facts:,} facts",
+        f"{written.path}: {len(manifest.models)} models of {manifest.facts:,} facts",
         ["model", "heads", "load", "recalled", "smallest margin", "rounding"],
         [
             [model.id, model.spec["heads"], model.load, model.recalled, model.min_margin, model.margin_rounding]

@@ -24,12 +24,12 @@ from rote.version import __version__
 
 
 @dataclass(frozen=True)
-class SelfCheck:
+class Diagnosis:
     """What this machine answered.
 
     >>> import rote
     >>> from rote.experiments.known_answers.known_answer import KnownAnswer
-    >>> rote.SelfCheck("cpu", (KnownAnswer.exactly("arithmetic", "2 + 2", 4, 5),)).trusted
+    >>> rote.Diagnosis("cpu", (KnownAnswer.exactly("arithmetic", "2 + 2", 4, 5),)).trusted
     False
     """
 
@@ -74,7 +74,7 @@ PARTS: tuple[Part, ...] = ("arithmetic", "engines", "identities", "threads", "bu
 
 
 @typed
-def selfcheck(device: str = "cpu", *, parts: Sequence[Part] = PARTS, progress: Progress = SILENT) -> SelfCheck:
+def doctor(device: str = "cpu", *, parts: Sequence[Part] = PARTS, progress: Progress = SILENT) -> Diagnosis:
     """Ask this machine, and this device, questions whose answers are known.
 
     Arithmetic in both precisions; every engine in every vector width against float64; models in closed form, which must
@@ -82,7 +82,7 @@ def selfcheck(device: str = "cpu", *, parts: Sequence[Part] = PARTS, progress: P
     `parts` asks some of these alone.
 
     >>> import rote
-    >>> rote.selfcheck(parts=["arithmetic", "identities"]).trusted
+    >>> rote.doctor(parts=["arithmetic", "identities"]).trusted
     True
     """
     try:
@@ -102,4 +102,4 @@ def selfcheck(device: str = "cpu", *, parts: Sequence[Part] = PARTS, progress: P
             stage.describe(part)
             answers += questions[part]()
             stage.advance()
-    return SelfCheck(device, tuple(answers))
+    return Diagnosis(device, tuple(answers))

@@ -1,4 +1,4 @@
-"""`rote selfcheck`."""
+"""`rote doctor`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 MARKS = {True: "holds   ", False: "WRONG   ", None: "not here"}
 
 
-def selfcheck(*, device: str = "cpu", as_json: AsJson = False) -> int:
+def doctor(*, device: str = "cpu", as_json: AsJson = False) -> int:
     """Can numbers be trusted on this machine? Questions with known answers, in less than a minute.
 
     Arithmetic, each engine and vector width against float64, models in closed form, published identities, threads.
     Exits 1 when an answer is wrong.
 
-    Example: `rote selfcheck`
+    Example: `rote doctor`
 
     Parameters
     ----------
     device
         Any device that torch knows.
     """
-    from rote.experiments.selfcheck import selfcheck as ask
+    from rote.experiments.doctor import doctor as ask
 
     result = ask(device, progress=bars())
     if as_json:

@@ -1,4 +1,4 @@
-"""`rote law`."""
+"""`rote runs fit`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rote.experiments.size_laws import SizeSweep
 
 
-def law(
+def fit(
     run: Path,
     /,
     *,
@@ -25,7 +25,7 @@ def law(
     Capacity is counted in associations, those an accuracy speaks for. Every sweep in the run in which one size varies
     and the others are fixed is fitted with a line, a quadratic, a power law and a saturating form.
 
-    Example: `rote law runs/dana2025.fig1a-fast`
+    Example: `rote runs fit runs/dana2025.fig1a-fast`
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def law(
     weighting
         Accuracy over all contexts alike, or weighted as they were sampled (as published).
     """
-    from rote.experiments.runs.laws import law as run_law
+    from rote.experiments.runs.laws import fit_run
 
-    laws = run_law(run, weighting, progress=bars())
+    laws = fit_run(run, weighting, progress=bars())
     if as_json:
         print_json(laws.summary())
         return
