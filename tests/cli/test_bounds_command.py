@@ -40,7 +40,7 @@ def test_table_shows_what_does_not_apply_and_why(rote):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (["--heads", 0], "--heads 0: should be greater than or equal to 1"),
+        (["--heads", -1], "--heads -1: should be greater than or equal to 0"),
         (["--head-dim", 11], "--head-dim 11 exceeds --dim 10"),
         (["--context", 1], "one token leaves attention nothing to do"),
         (["--vocab", 10**30], "should be less than or equal to"),

@@ -4,7 +4,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.models.attention_only import AttentionOnly
+from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
 
 
 def spec_or_skip(sizes: dict) -> AttentionOnly:
@@ -15,6 +15,27 @@ def spec_or_skip(sizes: dict) -> AttentionOnly:
         assume(False)
         raise
 
+
+OF_EACH = (
+    AttentionOnly(vocab=9, context=3, dim=6, head_dim=2, heads=20, query_key_rank=1),
+    AttentionOnly(vocab=5, context=2, dim=4, head_dim=3, heads=0),
+    MlpTransformer(vocab=9, context=3, dim=6, head_dim=2, heads=3, width=40),
+    MlpTransformer(vocab=9, context=3, dim=6, head_dim=2, heads=3, width=4, activation="relu", layers=2),
+    MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, width=0),
+    SequenceEncoder(vocab=1000, context=13, contexts=20, dim=4),
+    SequenceEncoder(vocab=3, context=1, contexts=1, dim=1),
+    LinearMemory(vocab=5, inputs=4, dim=3),
+    LinearMemory(vocab=70_000, context=9, inputs=12, dim=2),
+    QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4),
+    QueryAttention(context=1, dim=3, head_dim=1, heads=1, outputs=1),
+    QueryAttention.experiment(context=5, outputs=7, heads=3, head_dim=4, dim=8),
+    DeepRelu(vocab=5, context=3, width=6, layers_before=2, layers_after=3, word_bits=8),
+    DeepRelu(vocab=1, context=1, width=3, layers_before=0, layers_after=1, word_bits=8, input="table"),
+    DeepRelu(
+        vocab=4, context=3, width=5, layers_before=2, layers_after=2, word_bits=8, input="vectors", dim=3, ordered=False
+    ),
+)
+"""Several specifications of every architecture, extremes included."""
 
 small = st.builds(
     dict,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specifications import small, spec_or_skip
 
-from rote.models.attention_only import AttentionOnly
+from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder, Spec
 from rote.theory import RESULTS, Bound, bounds
 from rote.theory.dana2025 import promised
 from rote.theory.nichani2024 import linear_capacity
@@ -160,6 +160,52 @@ def test_parameters_are_those_of_the_specification(sizes):
 def test_linear_capacity_solves_its_equation(dim):
     T = linear_capacity(dim)
     assert 2 * T * math.log(T) <= dim**2 < 2 * (T + 1) * math.log(T + 1) * (1 + 1e-12)
+
+
+def test_an_mlp_transformer_is_bounded_as_what_it_is():
+    found = {
+        item.id: item for item in bounds(MlpTransformer(vocab=50, context=2, dim=10, head_dim=10, heads=3, width=100))
+    }
+    neurons, theorem = found["madden2025.lower"], found["dana2025.theorem1"]
+    assert (neurons.associations, neurons.matched, neurons.about) == (100, False, "mlp-transformer")
+    assert (theorem.associations, theorem.matched, theorem.about) == (3 * 10 + 10, True, "attention-only")
+    assert theorem.reason.startswith("attention-only, dim 10, head_dim 10, heads 3: ")
+    assert found["rote.counting"].parameters == 10 * (2 + 100 + 4 * 10 * 3) + 2 * 10 * 100 + 100
+    thin = {item.id: item for item in bounds(MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, width=0))}
+    assert "neuron" in thin["madden2025.lower"].reason
+
+
+def test_each_other_architecture_is_bounded_as_what_it_is():
+    def found(id: str, spec: Spec) -> Bound:
+        bound = RESULTS[id].bound(spec)
+        assert not bound.matched
+        return bound
+
+    encoder = SequenceEncoder(vocab=10, context=2, contexts=30, dim=4)
+    memory = LinearMemory(vocab=90, context=2, inputs=70, dim=40)
+    query = QueryAttention(context=4, dim=6, head_dim=5, heads=3, outputs=1)
+    relu = DeepRelu(vocab=10, context=2, layers_before=1, layers_after=20, width=14, word_bits=20)
+    assert found("dana2025.proposition3", encoder).associations == 30
+    assert found("rote.counting", encoder).associations == 30  # rows
+    assert found("bietti2023.outer_product", memory).associations == 40
+    assert found("nichani2024.linear_memory", memory).associations == 70  # keys, of 142
+    assert found("mahdavi2024.theorem1", query).associations == 3 * (4 - 1) + 1
+    assert found("kajitsuka2025.theorem4_1", relu).parameters <= relu.parameters()
+    assert not found("rote.counting", query).applies
+    assert not RESULTS["dana2025.theorem1"].bound(query).applies
+    assert RESULTS["dana2025.theorem1"].bound(encoder).matched
+
+
+@given(small)
+def test_without_heads_no_more_than_one_fact_per_last_token_is_promised(sizes):
+    spec = spec_or_skip({**sizes, "heads": 0})
+    for item in bounds(spec):
+        assert item.matched or item.associations is None or item.associations <= spec.vocab, item.id
+    theorem = RESULTS["dana2025.theorem1"].bound(spec)
+    assert not theorem.applies
+    if spec.layers == 1 and not spec.compressed:
+        assert RESULTS["rote.rank"].bound(spec).associations == min(spec.dim, spec.vocab)
+        assert "at least one head" in theorem.reason
 
 
 def test_contexts_are_never_exceeded_nor_written_out():

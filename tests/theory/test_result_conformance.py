@@ -8,14 +8,15 @@ import typing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from specifications import of_any_size, spec_or_skip
+from specifications import OF_EACH, of_any_size, spec_or_skip
 
 from rote.errors import InputError
+from rote.models import ARCHITECTURES
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
 from rote.theory import PAPERS, RESULTS
 from rote.theory.bound import Kind, Value
-from rote.theory.result import result
+from rote.theory.result import ANY, result
 from rote.theory.sizes import task_rank
 from rote.theory.smallest import SmallestModel, SmallestSize
 from task_shapes import shapes
@@ -86,8 +87,8 @@ def test_its_smallest_model_is_a_size_or_a_reason(id, turn, shape):
     assert model.parameters >= 1
     if isinstance(model, SmallestModel):
         assert model.parameters == model.spec.parameters()
-        assert getattr(model.spec, "context", shape.context) == shape.context
-        assert getattr(model.spec, "vocab", shape.vocab) == shape.vocab
+        assert model.spec.context == shape.context
+        assert model.spec.vocab in (None, shape.vocab)
     else:
         assert model.description.strip()
         assert model.bits_per_parameter is None or model.bits_per_parameter > 0
@@ -142,6 +143,27 @@ def matched(model: SmallestModel | SmallestSize, shape: TaskShape) -> list[Atten
     )
     heads = 1 + -(-model.parameters // (4 * dim * same_sizes.head_dim))
     return [same_sizes, same_sizes.model_copy(update={"heads": heads})]
+
+
+@every_result
+def test_it_answers_for_every_architecture(id):
+    """Directly where it is about the architecture, else for a matched model of its own, and says which."""
+    known = RESULTS[id]
+    for spec in OF_EACH:
+        bound = known.bound(spec)
+        assert bound.about == known.subject
+        assert bound.matched == (known.subject not in (ANY, spec.architecture))
+        assert bound.applies or bound.associations is None
+        assert bound.associations is None or bound.associations >= 1
+        json.dumps(bound.model_dump(), allow_nan=False)
+
+
+def test_every_architecture_has_a_result_of_its_own():
+    assert set(ARCHITECTURES) <= {known.subject for known in RESULTS.values()}
+    for architecture in ARCHITECTURES.values():
+        own = [known for known in RESULTS.values() if known.subject == architecture.architecture]
+        specs = [spec for spec in OF_EACH if isinstance(spec, architecture)]
+        assert any(known.bound(spec).applies for known in own for spec in specs), architecture
 
 
 def test_an_id_is_registered_once():

@@ -1,5 +1,7 @@
 """Sizes chosen for a task: enough, minimal, and refused with the corrected reason."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,10 +48,17 @@ def test_given_heads_grow_dim():
         theorem1_spec(AIRPORTS, heads=100)
 
 
-@pytest.mark.parametrize("given", [{"dim": 0}, {"heads": 0}, {"head_dim": 0}, {"dim": -3, "heads": 5}, {"heads": -1}])
+@pytest.mark.parametrize("given", [{"dim": 0}, {"head_dim": 0}, {"dim": -3, "heads": 5}, {"heads": -1}])
 def test_nonsense_is_refused(given):
     with pytest.raises(InputError, match="attention-only"):
         theorem1_spec(FIVE, **given)
+
+
+def test_without_heads_the_residual_stream_holds_one_fact_per_last_token():
+    shape = FIVE.model_copy(update={"associations": 5, "bits": 5 * math.log2(5)})
+    assert theorem1_spec(shape, heads=0).heads == 0
+    with pytest.raises(InputError, match=r"5 \+ 0 x .* = 5"):
+        theorem1_spec(FIVE, heads=0)
 
 
 @given(shapes())

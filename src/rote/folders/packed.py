@@ -37,7 +37,7 @@ def packed(weights: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
     tensors = [weights[name].detach() for name in sorted(weights)]
     if not tensors or not all(tensor.is_floating_point() for tensor in tensors):
         return None
-    if not all(bool((tensor == tensor.round()).all()) and float(tensor.abs().max()) < LARGEST for tensor in tensors):
+    if not all(bool(((tensor == tensor.round()) & (tensor.abs() < LARGEST)).all()) for tensor in tensors):
         return None
     flat = np.concatenate([_layers_last(tensor.double().numpy()) for tensor in tensors])
     values = flat[flat != 0].astype(np.int64)

@@ -1,6 +1,7 @@
 """Architectures: a frozen specification, a forward pass, an audited parameter count."""
 
 from rote.models.attention_only import AttentionOnly as AttentionOnly
+from rote.models.attention_only import Transformer as Transformer
 from rote.models.deep_relu import DeepRelu as DeepRelu
 from rote.models.linear_memory import LinearMemory as LinearMemory
 from rote.models.mlp_transformer import MlpTransformer as MlpTransformer

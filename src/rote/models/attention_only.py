@@ -8,16 +8,51 @@ Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `h
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from rote.models.budget import CACHED_FLOATS
-from rote.models.spec import Count, Spec
+from rote.models.spec import Count, CountOrZero, Spec
 
 Positions = Literal["stream", "every-layer", "attention"]
-"""Where positions enter: see `AttentionOnly.positions`."""
+"""Where positions enter: see `Transformer.positions`."""
 
 
-class AttentionOnly(Spec):
+class Transformer(Spec, frozen=True):
+    """Attention heads, with or without MLPs, between an embedding and an unembedding.
+
+    The base class of `AttentionOnly` and `MlpTransformer`: whatever holds for one layer of heads and a residual stream
+    (inspection, training, export to a language model's format) is written for it.
+    """
+
+    vocab: Count
+    dim: Count
+    head_dim: Count
+    heads: CountOrZero
+    """Heads per layer. With none, the residual stream alone answers: one answer per last token."""
+    width: CountOrZero
+    """Hidden neurons of each layer's MLP; 0 where there is none."""
+    layers: Count = 1
+    positions: Positions = "stream"
+    """`stream`: added once to the embedded tokens, as in the equation. `every-layer`: each layer after the first adds a
+    table of its own to the stream as well (d S parameters more each). `attention`: what the released experiments run;
+    every layer computes X <- X + attention(X + P) with one table P for all of them, so that attention reads positions
+    and the stream never carries them. Behind a shared compression positions are always left out of the stream: they
+    are added after compression, from one table in R^k for all layers with `attention`, else from one for each."""
+    wide_heads: bool = False
+    """Permit head_dim > dim: redundant parameters, but published experiments train such models."""
+    scale_scores: bool = False
+    """Divide scores by sqrt(head_dim): not in the paper, done in its released experiments."""
+
+    @property
+    @abstractmethod
+    def attention(self) -> AttentionOnly:
+        """The same model without its MLPs."""
+
+
+class AttentionOnly(Transformer, frozen=True):
     """One or more layers of multi-head attention with a skip connection, between an embedding and an unembedding.
 
     Parameters, one layer: d(S + 2N + 4kH), or d(S + 2N + 2(k + r)H) with query-key rank r (Remark 2: r = 1 suffices).
@@ -39,25 +74,14 @@ class AttentionOnly(Spec):
 
     architecture: ClassVar[str] = "attention-only"
 
-    vocab: Count
-    context: Count
-    dim: Count
-    head_dim: Count
-    heads: Count
-    layers: Count = 1
-    positions: Positions = "stream"
-    """`stream`: added once to the embedded tokens, as in the equation. `every-layer`: each layer after the first adds a
-    table of its own to the stream as well (d S parameters more each). `attention`: what the released experiments run;
-    every layer computes X <- X + attention(X + P) with one table P for all of them, so that attention reads positions
-    and the stream never carries them. Behind a shared compression positions are always left out of the stream: they
-    are added after compression, from one table in R^k for all layers with `attention`, else from one for each."""
+    width: Literal[0] = Field(default=0, exclude=True, repr=False)
     variant: Literal["per-head", "shared"] = "per-head"
     query_key_rank: Count | None = None
-    """Rank of W_Q^T W_K per head; head_dim when absent."""
-    wide_heads: bool = False
-    """Permit head_dim > dim: redundant parameters, but published experiments train such models."""
-    scale_scores: bool = False
-    """Divide scores by sqrt(head_dim): not in the paper, done in its released experiments."""
+    """Rank of W_Q^T W_K per head. Default: head_dim."""
+
+    @property
+    def attention(self) -> AttentionOnly:
+        return self
 
     @property
     def rank(self) -> int:
@@ -94,6 +118,10 @@ class AttentionOnly(Spec):
             refused.append(
                 "`context=1`: a key of one token leaves attention nothing to do (it can only attend to itself); "
                 "use keys of two or more tokens, spell keys in letters (`keys=letters`), or a linear memory"
+            )
+        if self.heads == 0 and self.compressed:
+            refused.append(
+                "`heads=0`: a shared compression without heads behind it has no effect; use `variant=per-head`"
             )
         if self.head_dim > self.dim and not self.wide_heads:
             refused.append(

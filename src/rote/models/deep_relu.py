@@ -21,7 +21,7 @@ ATTENDED = 2
 """Column of the state that attention writes; F1 leaves a token's code in column 0 and may hand on one more value."""
 
 
-class DeepRelu(Spec):
+class DeepRelu(Spec, frozen=True):
     """Layers of one width, stored as full matrices: F1 has `layers_before`, F2 `layers_after`.
 
     Input `tokens`: a token enters as one number, tokens[t] + positions[s]. Input `table`: it enters as its code,
@@ -41,7 +41,6 @@ class DeepRelu(Spec):
     architecture: ClassVar[str] = "deep-relu"
 
     vocab: Count
-    context: Count
     width: Annotated[int, Field(ge=ATTENDED + 1, le=4096)]
     layers_before: Annotated[int, Field(ge=0, le=2**24)]
     layers_after: Annotated[int, Field(ge=1, le=2**24)]

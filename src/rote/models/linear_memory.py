@@ -13,7 +13,7 @@ from rote.models.sequence_encoder import too_many_keys
 from rote.models.spec import Count, Spec
 
 
-class LinearMemory(Spec):
+class LinearMemory(Spec, frozen=True):
     """A d x d matrix between a table of input vectors and an unembedding: d^2 + d(N + inputs) parameters.
 
     `keys` (inputs x context) are the keys' tokens, all distinct; a key may be one token. They are look-up structure,

@@ -7,15 +7,13 @@ Notation: `width` is w, the MLP's hidden neurons; `vocab` N, `context` S, `dim` 
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
-
-from rote.models.attention_only import AttentionOnly, Positions
-from rote.models.spec import Count, Spec
+from rote.models.attention_only import AttentionOnly, Transformer
+from rote.models.spec import Count, CountOrZero
 
 
-class MlpTransformer(Spec):
+class MlpTransformer(Transformer, frozen=True):
     """Attention as in `AttentionOnly` (variant per-head), each layer followed by an MLP with its own skip connection.
 
     Parameters, one layer: d(S + 2N + 4kH) + 2dw + w. Only the MLP's first matrix has a bias, as in the paper's
@@ -28,17 +26,9 @@ class MlpTransformer(Spec):
 
     architecture: ClassVar[str] = "mlp-transformer"
 
-    vocab: Count
-    context: Count
-    dim: Count
-    head_dim: Count
     heads: Count = 1
-    width: Annotated[int, Field(ge=0, le=2**40)]
+    width: CountOrZero
     activation: Literal["gelu", "relu"] = "gelu"
-    layers: Count = 1
-    positions: Positions = "stream"
-    wide_heads: bool = False
-    scale_scores: bool = False
 
     @property
     def attention(self) -> AttentionOnly:

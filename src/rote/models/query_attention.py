@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from rote.models.spec import Count, Spec
 
 
-class QueryAttention(Spec):
+class QueryAttention(Spec, frozen=True):
     """The theorem's model by default; `experiment` gives the one the paper trains.
 
     Parameters: 2dkH + 2d d_v H + d outputs, plus d(d + 1) with `embed` and `outputs` with `readout_bias`.
@@ -27,7 +29,7 @@ class QueryAttention(Spec):
 
     architecture: ClassVar[str] = "query-attention"
 
-    context: Count
+    vocab: None = Field(default=None, exclude=True, repr=False)
     dim: Count
     head_dim: Count
     heads: Count
@@ -54,6 +56,10 @@ class QueryAttention(Spec):
     @property
     def reads(self) -> Literal["tokens", "vectors"]:
         return "vectors"
+
+    @property
+    def answers(self) -> int | None:
+        return self.outputs if self.outputs > 1 else None
 
     def refusals(self) -> list[str]:
         return [

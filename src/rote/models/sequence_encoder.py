@@ -11,7 +11,7 @@ from typing import ClassVar
 from rote.models.spec import Count, Spec
 
 
-class SequenceEncoder(Spec):
+class SequenceEncoder(Spec, frozen=True):
     """A table row per context, found by its exact tokens, and an unembedding: d(N + T) parameters.
 
     `keys` (contexts x context) are the contexts' tokens, all distinct; they are look-up structure, not parameters.
@@ -24,7 +24,6 @@ class SequenceEncoder(Spec):
     architecture: ClassVar[str] = "sequence-encoder"
 
     vocab: Count
-    context: Count
     contexts: Count
     dim: Count
 

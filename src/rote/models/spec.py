@@ -7,14 +7,18 @@ the file of the same name under `rote.models.forward`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from rote.errors import InputError, problems, validation_problems
 
 Count = Annotated[int, Field(ge=1, le=2**40)]
 """A size: at least one, and small enough that no product of a few of them means anything else."""
+
+CountOrZero = Annotated[int, Field(ge=0, le=2**40)]
+"""A size that may be zero."""
 
 MOST_PARAMETERS = 2**45
 """Above this a specification is a slip of the keyboard: 2^45 float32 numbers are 128 TiB."""
@@ -22,27 +26,35 @@ MOST_PARAMETERS = 2**45
 ARCHITECTURES: dict[str, type[Spec]] = {}
 
 
-class Spec(BaseModel):
-    """A frozen description of one architecture.
+class Spec(BaseModel, ABC, frozen=True, extra="forbid"):
+    """A frozen description of one architecture: `class Mine(Spec, frozen=True)`.
 
-    Subclasses name their `architecture`, give `shapes()` (every float tensor) and `parameters()` (a closed formula
-    that the tests compare with the tensors), and may refuse combinations that make no sense in `refusals()`.
+    Subclasses name their `architecture`, give `shapes()` (every float tensor), `parameters()` (a closed formula that
+    the tests compare with the tensors) and `floats_per_input()`, and may reject combinations of sizes that make no
+    sense in `refusals()`. A class without a name of its own is a base class for several architectures.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     architecture: ClassVar[str]
     """Name in `config.json` and on the command line."""
 
+    vocab: Count | None
+    """Tokens N that a model reads and answers with; None where it reads vectors and has no tokens."""
+    context: Count
+    """Tokens (or vectors) S of one input."""
+    dim: Count | None
+    """Length d of the vectors that a model works with; None where it works with single numbers."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        ARCHITECTURES[cls.architecture] = cls
+        if "architecture" in cls.__dict__:
+            ARCHITECTURES[cls.architecture] = cls
 
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise problems(self.architecture, validation_problems(error.errors(), type(self).model_fields)) from None
+            given = [name for name, field in type(self).model_fields.items() if not field.exclude]
+            raise problems(self.architecture, validation_problems(error.errors(), given)) from None
         refused = self.refusals()
         if not refused and self.parameters() > MOST_PARAMETERS:
             refused = [f"{self.parameters():.3g} parameters cannot be held anywhere; check the sizes"]
@@ -65,9 +77,14 @@ class Spec(BaseModel):
         """Why weights of this dtype would be wrong; empty for nearly every architecture."""
         return []
 
+    @property
+    def answers(self) -> int | None:
+        """Answers that a model chooses from: its tokens, or its classes; None for real targets."""
+        return self.vocab
+
+    @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every parameter tensor."""
-        raise NotImplementedError
 
     def index_shapes(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every integer tensor: look-up structure that is stored but is not a parameter."""
@@ -77,13 +94,13 @@ class Spec(BaseModel):
         """For each tensor with one slice per head, its head axis: permuting heads must change nothing."""
         return {}
 
+    @abstractmethod
     def parameters(self) -> int:
         """Number of parameters, by formula."""
-        raise NotImplementedError
 
+    @abstractmethod
     def floats_per_input(self) -> int:
         """Numbers that a forward pass holds per input, so that measures can choose how many to stream at once."""
-        raise NotImplementedError
 
     def floats_held(self, inputs: int) -> int:
         """Numbers that a forward pass over so many inputs holds at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rote.arguments import typed
 from rote.display import Records
-from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec
 from rote.theory import allenzhu2024 as allenzhu2024
 from rote.theory import bietti2023 as bietti2023
 from rote.theory import bubeck2020 as bubeck2020
@@ -32,7 +32,7 @@ SHOWN = ("id", "kind", "associations", "parameters", "applies", "reason")
 
 
 @typed
-def bounds(spec: AttentionOnly) -> Records[Bound]:
+def bounds(spec: Spec) -> Records[Bound]:
     """Every bound for this specification: those that apply first, largest first; then those that do not.
 
     >>> import rote

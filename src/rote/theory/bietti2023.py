@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.linear_memory import LinearMemory
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Value
 from rote.theory.linear_memory_sizes import memory_of
@@ -18,13 +18,14 @@ def smallest_outer_product(shape: TaskShape) -> SmallestModel:
 @result(
     "bietti2023.outer_product",
     kind="order",
+    about=LinearMemory,
     statement="T ~ d: W = sum_i u_g(i) e_i^T with random embeddings",
     smallest=(smallest_outer_product,),
 )
-def outer_product(spec: AttentionOnly) -> Value:
+def outer_product(spec: LinearMemory) -> Value:
     """A d x d matrix written as a sum of outer products is read without error while about d of them overlap."""
     return Value(
         spec.dim,
-        spec.dim**2,
-        "a linear memory of the same dim, with one random vector per context; the d^2 parameters are those of W",
+        spec.free_parameters,
+        "one random vector per context; the d^2 parameters are those of W",
     )

@@ -33,6 +33,12 @@ class Bound(BaseModel):
     """How many associations; none where the result does not apply or gives no number."""
     parameters: int | None
     """Parameters of the model the result speaks of."""
+    about: str
+    """The architecture that the result is about, by its name in `config.json`, in words where rote has none of the
+    kind, or "any"."""
+    matched: bool = False
+    """Whether the numbers are those of another model than the one given: of the architecture in `about`, with matched
+    sizes. Never read them as a bound on the model given."""
     bits: float | None = None
     """Bits those parameters take, where the result fixes a precision."""
     applies: bool

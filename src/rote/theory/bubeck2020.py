@@ -27,6 +27,7 @@ def smallest_two_layer(shape: TaskShape) -> SmallestSize:
 @result(
     "bubeck2020.two_layer",
     kind="lower",
+    subject="two-layer ReLU network",
     statement="T = d floor(m/4) with m ReLU neurons on points of R^d in general position",
     smallest=(smallest_two_layer,),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.contexts import contexts_up_to
+from rote.theory.contexts import sequences_up_to
 from rote.theory.dana2025_conditions import broken_condition
 from rote.theory.dana2025_conditions import promised as promised
 from rote.theory.papers import PAPERS
@@ -117,7 +117,7 @@ def corollary2(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, spec.parameters())
-    asked = contexts_up_to(MOST_CONTEXTS_ASKED, spec)
+    asked = sequences_up_to(MOST_CONTEXTS_ASKED, spec)
     if spec.vocab == 1:
         accuracy = "1, there being one answer only"
     elif asked > MOST_CONTEXTS_ASKED:

@@ -24,6 +24,8 @@ def broken_condition(spec: AttentionOnly) -> str | None:
     other = not_one_layer(spec)
     if other:
         return other
+    if spec.heads == 0:
+        return "needs at least one head: without any, contexts that end in the same token look alike; see rote.rank"
     limit = reach(spec.vocab, spec.context)
     if spec.head_dim > limit:
         return (

@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.sequence_encoder import SequenceEncoder
+from rote.models.spec import Spec
 from rote.theory.bound import Refusal, Value
 from rote.theory.dana2025_conditions import broken_condition, promised
+from rote.theory.dana2025_encoders import READS_VECTORS
 from rote.theory.result import result
 
 
@@ -18,16 +21,20 @@ from rote.theory.result import result
     "dana2025.proposition2",
     where="Propositions 1 and 2",
     kind="lower",
+    about=Spec,
     statement="some sequence encoder matches every distribution iff d >= N - 1",
 )
-def proposition2(spec: AttentionOnly) -> Value | Refusal:
+def proposition2(spec: Spec) -> Value | Refusal:
     """Below d = N - 1 there are distributions that no Transformer of this dimension comes arbitrarily close to."""
-    if spec.dim < spec.vocab - 1:
+    if spec.vocab is None or spec.reads == "vectors":
+        return Refusal(READS_VECTORS)
+    dim = spec.dim or 2
+    if dim < spec.vocab - 1:
         return Refusal(
-            f"needs dim >= vocab - 1 = {spec.vocab - 1}, given {spec.dim}: some next-token distributions are out of "
+            f"needs dim >= vocab - 1 = {spec.vocab - 1}, given {dim}: some next-token distributions are out of "
             "reach of every Transformer of this dim; associations are not, see dana2025.proposition1"
         )
-    return Value(None, None, f"dim {spec.dim} >= vocab - 1: the embedding dimension forbids no next-token distribution")
+    return Value(None, None, f"dim {dim} >= vocab - 1: the embedding dimension forbids no next-token distribution")
 
 
 @result(
@@ -49,9 +56,10 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
     "dana2025.theorem2",
     where="Theorem 2, with the sign of its entropy corrected",
     kind="upper",
+    about=SequenceEncoder,
     statement="KL <= E[(1 - pi(g|t)) log((N - 1)/(e^h - 1))] (1 + 2C)/(1 - 2C), C = sqrt(32 ln(N + 1)/d) < 1/2",
 )
-def theorem2(spec: AttentionOnly) -> Value | Refusal:
+def theorem2(spec: SequenceEncoder) -> Value | Refusal:
     """Noisy look-up tables with entropy h per row. Since d >= N - 1 already gives divergence 0 (Proposition 2), the
     bound says something only for d > 128 ln(N + 1) below N - 1, hence for N >= 869."""
     needed = math.floor(128 * math.log(spec.vocab + 1)) + 1

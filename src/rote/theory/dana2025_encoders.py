@@ -6,15 +6,17 @@ At d = 2 an encoder stores any look-up table (Proposition 3), so that the dim al
 
 from __future__ import annotations
 
-from rote.models.attention_only import AttentionOnly
 from rote.models.sequence_encoder import SequenceEncoder
+from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.contexts import contexts_up_to
+from rote.theory.contexts import sequences_up_to
 from rote.theory.result import result
 from rote.theory.smallest import SmallestModel
 
 AT_DIM_1 = "needs dim >= 2: at dim 1 only the two tokens at the ends of a line can be the maximum"
+
+READS_VECTORS = "the result is about sequences of tokens, and this model reads vectors"
 
 MOST_CONTEXTS_WRITTEN = 2**63
 """More contexts than this are not counted out: the number may have millions of digits."""
@@ -24,18 +26,23 @@ MOST_CONTEXTS_WRITTEN = 2**63
     "dana2025.proposition1",
     where="Propositions 1 and 3",
     kind="upper",
+    about=Spec,
     statement="T = N^S: at d >= 2 the embedding dimension alone forbids nothing",
 )
-def proposition1(spec: AttentionOnly) -> Value | Refusal:
-    """A Transformer is a sequence encoder of rank d, and at d = 2 one of these answers any look-up table."""
-    if spec.dim < 2:
+def proposition1(spec: Spec) -> Value | Refusal:
+    """A Transformer is a sequence encoder of rank d, and at d = 2 one of these answers any look-up table.
+
+    Logits that are affine in one number, as those of a deep ReLU network, have rank 2.
+    """
+    if spec.vocab is None or spec.reads == "vectors":
+        return Refusal(READS_VECTORS)
+    dim = spec.dim or 2
+    if dim < 2:
         return Refusal(AT_DIM_1)
-    contexts = contexts_up_to(MOST_CONTEXTS_WRITTEN, spec)
+    contexts = sequences_up_to(MOST_CONTEXTS_WRITTEN, spec)
     if contexts > MOST_CONTEXTS_WRITTEN:
         return Value(None, None, f"all {spec.vocab}^{spec.context} contexts, more than can be written down")
-    return Value(
-        contexts, spec.dim * (spec.vocab + contexts), "a sequence encoder with one row per context holds them all"
-    )
+    return Value(contexts, dim * (spec.vocab + contexts), "a sequence encoder with one row per context holds them all")
 
 
 def smallest_proposition3(shape: TaskShape) -> SmallestModel:
@@ -50,17 +57,16 @@ def smallest_proposition3(shape: TaskShape) -> SmallestModel:
     "dana2025.proposition3",
     where="Proposition 3",
     kind="lower",
+    about=SequenceEncoder,
     statement="a sequence encoder stores any T associations at d >= 2, in d(N + T) parameters",
     smallest=(smallest_proposition3,),
 )
-def proposition3(spec: AttentionOnly) -> Value | Refusal:
+def proposition3(spec: SequenceEncoder) -> Value | Refusal:
     """The unembedding's rows lie on a circle, and a context's row is that of its answer."""
     if spec.dim < 2:
         return Refusal(AT_DIM_1)
-    rows = spec.parameters() // spec.dim - spec.vocab
     return Value(
-        rows,
-        spec.dim * (spec.vocab + rows),
-        f"a sequence encoder of the same dim in the same parameters, with {rows} rows, one per context; it finds a row "
-        "by the context's exact tokens, which are no parameters",
+        spec.contexts,
+        spec.parameters(),
+        f"{spec.contexts} rows, one per context; a row is found by the context's exact tokens, which are no parameters",
     )

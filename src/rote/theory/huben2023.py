@@ -45,6 +45,8 @@ def smallest_neurons(shape: TaskShape) -> SmallestModel:
 def neurons(spec: AttentionOnly) -> Value | Refusal:
     """H heads are H neurons, and a ReLU network memorizes one fact per neuron."""
     broken = not_one_layer(spec)
+    if not broken and spec.heads == 0:
+        broken = "a head simulates a neuron, and there is none"
     if not broken and spec.head_dim < spec.context + 1:
         broken = (
             f"a head that learns its mask needs head_dim >= context + 1 = {spec.context + 1}, given {spec.head_dim}"

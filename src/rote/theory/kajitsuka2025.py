@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.contexts import at_most_contexts
@@ -19,6 +19,8 @@ from rote.theory.largest import largest
 from rote.theory.result import result
 from rote.theory.rote_counting import FLOAT32_BITS
 from rote.theory.smallest import SmallestSize
+
+NO_LABELS = "the result is about labels, given real targets"
 
 WORD_LENGTH = "sqrt(T/log T) max(log R, log C)"
 
@@ -57,20 +59,22 @@ def smallest_theorem4_1(shape: TaskShape) -> SmallestSize:
     )
 
 
-def _memorizer(spec: AttentionOnly, entrance: int, entrance_bits: float, network: str) -> Value:
+def _memorizer(spec: Spec, entrance: int, entrance_bits: float, network: str) -> Value | Refusal:
     """The sequences that a memorizer holds beside `entrance` parameters that give tokens their codes.
 
     These take `entrance_bits` more than the words that follow.
     """
-    budget = spec.parameters()
+    budget, labels = spec.parameters(), spec.answers
+    if labels is None:
+        return Refusal(NO_LABELS, budget)
 
     def needed(T: int) -> float:
-        return entrance + depth(T, spec.context, spec.vocab)
+        return entrance + depth(T, spec.context, labels)
 
     reached = largest(lambda T: needed(T) <= budget, budget**2)
     T = at_most_contexts(reached, spec)
     parameters = math.ceil(needed(T))
-    bits_each = entrance_bits + word_length(T, spec.context, spec.vocab) / math.log(2)
+    bits_each = entrance_bits + word_length(T, spec.context, labels) / math.log(2)
     return Value(
         reached,
         parameters,
@@ -84,52 +88,62 @@ def _memorizer(spec: AttentionOnly, entrance: int, entrance_bits: float, network
     "kajitsuka2025.theorem4_1",
     where="Theorem 4.1",
     kind="order",
+    about=Spec,
+    subject="deep-relu",
     statement=f"parameters ~ d + sqrt(T log T) + {WORD_LENGTH}, each of O~(sqrt T) bits",
     smallest=(smallest_theorem4_1,),
 )
-def theorem4_1(spec: AttentionOnly) -> Value:
+def theorem4_1(spec: Spec) -> Value | Refusal:
     """Next-token prediction takes O~(d + sqrt T) parameters, in words far longer than any float."""
-    return _memorizer(spec, spec.dim, math.log2(spec.dim), "a width-14 network")
+    dim = spec.dim or 1
+    return _memorizer(spec, dim, math.log2(dim), "a width-14 network")
 
 
 @result(
     "kajitsuka2025.theoremD_1",
     where="Remark 4.1 and Theorem D.1",
     kind="order",
+    about=Spec,
+    subject="deep-relu",
     statement=f"deep sets: parameters ~ d + sqrt(T log T) + {WORD_LENGTH} with a plain sum in place of attention",
 )
-def theorem_d1(spec: AttentionOnly) -> Value:
+def theorem_d1(spec: Spec) -> Value | Refusal:
     """As Theorem 4.1: uniform attention does no more than add up the tokens' codes, and a sum does that too."""
-    return _memorizer(
-        spec, spec.dim, math.log2(spec.dim), "a width-14 network that adds up its tokens' codes without attention,"
-    )
+    dim = spec.dim or 1
+    return _memorizer(spec, dim, math.log2(dim), "a width-14 network that adds up its tokens' codes without attention,")
 
 
 @result(
     "kajitsuka2025.remarkE_1",
     where="Remark 4.2 and appendix E",
     kind="order",
+    about=Spec,
+    subject="deep-relu",
     statement=f"an embedding table: parameters ~ N + sqrt(T log T) + {WORD_LENGTH}, one number a token in place of F1",
 )
-def remark_e1(spec: AttentionOnly) -> Value | Refusal:
+def remark_e1(spec: Spec) -> Value | Refusal:
     """As Theorem 4.1 without its first network F1: a table gives each of the N tokens its code."""
-    budget, least = spec.parameters(), spec.vocab + depth(1, spec.context, spec.vocab)
+    budget, tokens = spec.parameters(), spec.vocab
+    if tokens is None or spec.reads == "vectors":
+        return Refusal("the result is about a table of tokens, and this model reads vectors", budget)
+    least = tokens + depth(1, spec.context, tokens)
     if least > budget:
         return Refusal(
-            f"{budget} parameters do not reach a table of {spec.vocab} codes and the {math.ceil(least) - spec.vocab} "
+            f"{budget} parameters do not reach a table of {tokens} codes and the {math.ceil(least) - tokens} "
             "of a memorizer of one sequence",
             budget,
         )
-    return _memorizer(spec, spec.vocab, 0.0, "a table of codes and a width-14 network")
+    return _memorizer(spec, tokens, 0.0, "a table of codes and a width-14 network")
 
 
 @result(
     "kajitsuka2025.theorem4_2",
     where="Theorem 4.2",
     kind="order",
+    about=Spec,
     statement="an upper bound: T associations need Omega(sqrt T) parameters",
 )
-def theorem4_2(spec: AttentionOnly) -> Value:
+def theorem4_2(spec: Spec) -> Value:
     """No Transformer memorizes every labelling of T sequences with fewer than Omega(sqrt T) parameters."""
     budget = spec.parameters()
     return Value(
@@ -141,12 +155,14 @@ def theorem4_2(spec: AttentionOnly) -> Value:
     "kajitsuka2025.corollary4_1",
     where="Corollary 4.1",
     kind="order",
+    about=Spec,
+    subject="deep-relu",
     statement="parameters ~ d + sqrt(n T) for a label at every one of n positions",
 )
-def corollary4_1(spec: AttentionOnly) -> Value | Refusal:
+def corollary4_1(spec: Spec) -> Value | Refusal:
     """Sequence to sequence: n labels per sequence."""
     budget = spec.parameters()
-    T = (budget - spec.dim) ** 2 // spec.context
+    T = (budget - (spec.dim or 1)) ** 2 // spec.context
     if T < 1:
         return Refusal("the parameters do not reach one sequence with a label at every position", budget)
     return Value(T, budget, "sequences with a label at every position, in the same parameters, without logarithms")
@@ -156,9 +172,10 @@ def corollary4_1(spec: AttentionOnly) -> Value | Refusal:
     "kajitsuka2025.theorem4_3",
     where="Theorem 4.3",
     kind="order",
+    about=Spec,
     statement="an upper bound: a label at each of n positions needs Omega(sqrt(nT/log(nT))) parameters with hardmax",
 )
-def theorem4_3(spec: AttentionOnly) -> Value:
+def theorem4_3(spec: Spec) -> Value:
     """The bound that matches Corollary 4.1, under hardmax attention."""
     budget, n = spec.parameters(), spec.context
 
@@ -183,13 +200,17 @@ def smallest_theorem_f1(shape: TaskShape) -> SmallestSize:
     "kajitsuka2025.theoremF_1",
     where="Theorem F.1",
     kind="order",
+    about=Spec,
+    subject="deep-relu",
     statement="parameters ~ d + T max(log R, log C)/B with B bits each, B <= sqrt T; here B = 32",
     smallest=(smallest_theorem_f1,),
 )
-def theorem_f1(spec: AttentionOnly) -> Value:
-    """Limited precision: B bits a parameter give O~(T / B) parameters, so the bits stay of order T."""
-    budget = spec.parameters()
-    T = largest(lambda T: spec.dim + short_words(T, spec.context, spec.vocab) <= budget, FLOAT32_BITS * budget)
+def theorem_f1(spec: Spec) -> Value | Refusal:
+    """Limited precision: B bits per parameter give O~(T / B) parameters, so the bits stay of order T."""
+    budget, dim, labels = spec.parameters(), spec.dim or 1, spec.answers
+    if labels is None:
+        return Refusal(NO_LABELS, budget)
+    T = largest(lambda T: dim + short_words(T, spec.context, labels) <= budget, FLOAT32_BITS * budget)
     return Value(
         T,
         budget,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec
 from rote.theory.bound import Refusal, Value
 from rote.theory.largest import largest
 from rote.theory.result import result
@@ -13,12 +13,14 @@ from rote.theory.result import result
 @result(
     "kim2023.sequences",
     kind="order",
+    about=Spec,
+    subject="deep Transformer with MLPs",
     statement="parameters ~ d + n + sqrt(nT log(nT)) for a label at every one of n positions, 2n attention layers",
 )
-def sequences(spec: AttentionOnly) -> Value | Refusal:
+def sequences(spec: Spec) -> Value | Refusal:
     """Deep Transformers with MLPs map T sequences of n = S tokens to sequences of labels."""
     budget, n = spec.parameters(), spec.context
-    left = budget - spec.dim - n
+    left = budget - (spec.dim or 1) - n
     if left < math.sqrt(n * math.log(max(2, n))):
         return Refusal(f"{budget} parameters do not reach d + n + sqrt(n log n) for one sequence of {n} tokens", budget)
     T = largest(lambda T: math.sqrt(n * T * math.log(max(2, n * T))) <= left, left**2)

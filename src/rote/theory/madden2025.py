@@ -6,26 +6,14 @@ analytic and no polynomial, then solve m contexts.
 
 from __future__ import annotations
 
-from rote.models.attention_only import AttentionOnly
 from rote.models.mlp_transformer import MlpTransformer
+from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.one_layer import not_one_layer
 from rote.theory.result import result
 from rote.theory.sizes import COMFORTABLE_DIM, widest_head
 from rote.theory.smallest import SmallestModel
-
-
-def matched(spec: AttentionOnly) -> MlpTransformer | None:
-    """One head and as many MLP neurons as fit in the parameters of the other heads; none if not even one does.
-
-    A neuron takes 2d + 1 parameters (two vectors and a bias). Constructed unchecked: only its parameters are asked for.
-    """
-    bare = MlpTransformer.model_construct(
-        vocab=spec.vocab, context=spec.context, dim=spec.dim, head_dim=spec.head_dim, heads=1, width=0
-    )
-    neurons = (spec.parameters() - bare.parameters()) // (2 * spec.dim + 1)
-    return bare.model_copy(update={"width": neurons}) if neurons > 0 else None
 
 
 def smallest_comfortable(shape: TaskShape) -> SmallestModel:
@@ -58,36 +46,37 @@ def _one_neuron_per_fact(shape: TaskShape, dim: int) -> MlpTransformer:
     "madden2025.lower",
     where="lower bound",
     kind="lower",
+    about=MlpTransformer,
     statement="T >= m with m MLP neurons (analytic activation, such as GELU) after one attention layer",
     smallest=(smallest_comfortable, smallest_flat),
 )
-def lower(spec: AttentionOnly) -> Value | Refusal:
+def lower(spec: MlpTransformer) -> Value | Refusal:
     """As many contexts as neurons, by one linear solve for the MLP's output matrix."""
-    broken = not_one_layer(spec)
+    broken = not_one_layer(spec.attention)
+    if not broken and spec.dim < 2:
+        broken = "needs dim >= 2, so that any answer can be the maximum"
+    if not broken and spec.activation != "gelu":
+        broken = f"needs an activation that is analytic and no polynomial, such as gelu, given {spec.activation}"
+    if not broken and spec.width == 0:
+        broken = "needs at least one MLP neuron"
     if broken:
-        return Refusal(broken)
-    if spec.dim < 2:
-        return Refusal("needs dim >= 2, so that any answer can be the maximum")
-    model = matched(spec)
-    if model is None:
-        return Refusal("the heads beyond the first hold too few parameters for a single MLP neuron")
-    return Value(
-        model.width,
-        model.parameters(),
-        f"an MLP of {model.width} GELU neurons in place of all heads but one, in the same parameters",
-    )
+        return Refusal(broken, spec.parameters())
+    return Value(spec.width, spec.parameters(), f"one context per neuron, {spec.width} GELU neurons")
 
 
 @result(
     "madden2025.upper",
     where="upper bound",
     kind="upper",
+    about=Spec,
     statement="T <= P/(N - 1) contexts, if any next-token distributions are to be met",
 )
-def upper(spec: AttentionOnly) -> Refusal:
+def upper(spec: Spec) -> Refusal:
     """Counting dimensions: T distributions over N tokens have T(N - 1) degrees of freedom."""
-    parameters = spec.parameters()
-    number = f"at most {parameters // (spec.vocab - 1)} contexts" if spec.vocab > 1 else "no limit with one token"
+    parameters, answers = spec.parameters(), spec.answers
+    if answers is None:
+        return Refusal("about next-token distributions, given real targets", parameters)
+    number = f"at most {parameters // (answers - 1)} contexts" if answers > 1 else "no limit with one token"
     return Refusal(
         f"about arbitrary next-token distributions ({number} with {parameters} parameters); an association needs only "
         "the maximum, see rote.counting",

@@ -7,25 +7,13 @@ connection or an MLP. Notation: n is `context`, d `dim`, k `head_dim`, H `heads`
 from __future__ import annotations
 
 from rote.errors import InputError
-from rote.models.attention_only import AttentionOnly
 from rote.models.query_attention import QueryAttention
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.one_layer import not_one_layer
 from rote.theory.result import result
 from rote.theory.smallest import SmallestModel
 
-MATCHED = "for query attention with n = context and one real target, on vectors in general position"
-
-
-def matched(spec: AttentionOnly) -> QueryAttention:
-    """Query attention of the same dim, head_dim and heads, with value dimension 1 and one real target.
-
-    Constructed unchecked: only its parameters are asked for.
-    """
-    return QueryAttention.model_construct(
-        context=spec.context, dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads, value_dim=1, outputs=1
-    )
+SETTING = "for one real target on vectors in general position"
 
 
 def smallest_theorem1(shape: TaskShape) -> SmallestModel:
@@ -48,25 +36,21 @@ def smallest_theorem1(shape: TaskShape) -> SmallestModel:
     "mahdavi2024.theorem1",
     where="Theorem 1",
     kind="lower",
+    about=QueryAttention,
     statement="T = H(min(n, k) - 1) + 1, n = S < d, every n queries independent, contexts of rank n",
     smallest=(smallest_theorem1,),
 )
-def theorem1(spec: AttentionOnly) -> Value | Refusal:
+def theorem1(spec: QueryAttention) -> Value | Refusal:
     """Linear in H, growing with the context, and no better for k > n. Parameters Theta(H d (k + d_v))."""
-    model = matched(spec)
-    broken = not_one_layer(spec) or _too_long(spec)
-    if broken:
-        return Refusal(broken, model.parameters())
+    if spec.context >= spec.dim:
+        return Refusal(
+            f"Assumption 2 needs context < dim = {spec.dim}, given {spec.context}; see dana2025.theorem1",
+            spec.parameters(),
+        )
     width = min(spec.context, spec.head_dim, spec.dim)
     return Value(
         spec.heads * (width - 1) + 1,
-        model.parameters(),
-        f"H (min(n, k) - 1) + 1 = {spec.heads} x {width - 1} + 1 {MATCHED} (Assumptions 1 and 2); tokens that recur "
+        spec.parameters(),
+        f"H (min(n, k) - 1) + 1 = {spec.heads} x {width - 1} + 1 {SETTING} (Assumptions 1 and 2); tokens that recur "
         "as queries break Assumption 1",
     )
-
-
-def _too_long(spec: AttentionOnly) -> str | None:
-    if spec.context < spec.dim:
-        return None
-    return f"Assumption 2 needs context < dim = {spec.dim}, given {spec.context}; see dana2025.theorem1"

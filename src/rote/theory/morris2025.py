@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rote.models.attention_only import AttentionOnly
-from rote.theory.bound import Value
+from rote.models.spec import Spec
+from rote.theory.bound import Refusal, Value
 from rote.theory.measured_rates import facts_at, smallest_at
 from rote.theory.result import result
 
@@ -13,9 +13,10 @@ BITS_PER_PARAMETER = 3.6
 @result(
     "morris2025.bits",
     kind="estimate",
+    about=Spec,
     statement="about 3.6 bits per parameter on random strings",
     smallest=(smallest_at(BITS_PER_PARAMETER),),
 )
-def random_strings(spec: AttentionOnly) -> Value:
+def random_strings(spec: Spec) -> Value | Refusal:
     """The rate was measured on trained GPT-like models."""
     return facts_at(BITS_PER_PARAMETER, spec)

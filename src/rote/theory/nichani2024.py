@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.linear_memory import LinearMemory
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Value
 from rote.theory.largest import largest
@@ -33,13 +33,14 @@ def smallest_linear_memory(shape: TaskShape) -> SmallestModel:
     "nichani2024.linear_memory",
     where="with the constant of Giorlandino et al. 2026",
     kind="order",
+    about=LinearMemory,
     statement="T = d^2/(2 ln T) when W is trained",
     smallest=(smallest_linear_memory,),
 )
-def linear_memory(spec: AttentionOnly) -> Value:
+def linear_memory(spec: LinearMemory) -> Value:
     """The d^2 numbers of W hold about d^2 associations when they are trained rather than written as outer products."""
     return Value(
         linear_capacity(spec.dim),
-        spec.dim**2,
-        "a trained linear memory of the same dim, one random vector per context; the d^2 parameters are those of W",
+        spec.free_parameters,
+        "trained, with one random vector per context; the d^2 parameters are those of W",
     )

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec, in_words
 from rote.theory.bound import Bound, Kind, Refusal, Value
-from rote.theory.contexts import at_most_contexts
+from rote.theory.contexts import contexts_up_to, sequences_up_to
+from rote.theory.matched import matched
 from rote.theory.papers import PAPERS, Paper
 from rote.theory.smallest import Smallest
 
-Evaluator = Callable[[AttentionOnly], Value | Refusal]
+SpecT = TypeVar("SpecT", bound=Spec)
+
+Evaluator = Callable[[Any], Value | Refusal]
+"""The value of a result for a specification of the class that the result is about."""
+
+ANY = "any"
+"""The subject of a result that holds for every architecture."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,10 @@ class Result:
     kind: Kind
     statement: str
     """In the notation N vocab, S context, d dim, k head_dim, H heads, T associations, P parameters."""
+    about: type[Spec]
+    """What the evaluator takes. `Spec`: any specification, of which it reads the sizes that all of them have."""
+    subject: str
+    """What the result is about: an architecture's name, words for one that rote has none of, or "any"."""
     evaluate: Evaluator
     smallest: tuple[Smallest, ...] = ()
     """The smallest models that hold a task's facts by this result; none where it cannot be turned around."""
@@ -38,20 +51,30 @@ class Result:
         """The paper and the place in it."""
         return self.paper.source(self.where)
 
-    def bound(self, spec: AttentionOnly) -> Bound:
-        """The result for one specification, with no more associations than there are contexts, N^S."""
-        value = self.evaluate(spec)
+    def bound(self, spec: Spec) -> Bound:
+        """The result for one specification, with no more associations than the model can tell contexts apart.
+
+        A result about another architecture is evaluated for a model of that one with matched sizes, and says so.
+        """
+        subject = spec if isinstance(spec, self.about) else matched(spec, self.about)
+        value = subject if isinstance(subject, Refusal) else self.evaluate(subject)
+        other = subject is not spec or self.subject not in (ANY, spec.architecture)
         associations, bits, reason = None, None, value.reason
-        if isinstance(value, Value):
+        if isinstance(subject, Spec) and subject is not spec:
+            reason = f"{in_words(subject)}: {reason}"
+        if isinstance(value, Value) and isinstance(subject, Spec):
             associations, bits = value.associations, value.bits
-            if associations is not None and at_most_contexts(associations, spec) < associations:
-                associations = at_most_contexts(associations, spec)
+            contexts = sequences_up_to if other else contexts_up_to
+            if associations is not None and contexts(associations, spec) < associations:
+                associations = contexts(associations, spec)
                 reason += f"; no more than the {associations} contexts there are"
         return Bound(
             id=self.id,
             kind=self.kind,
             associations=associations,
             parameters=value.parameters,
+            about=self.subject,
+            matched=other,
             bits=bits,
             applies=isinstance(value, Value),
             reason=reason,
@@ -65,17 +88,30 @@ RESULTS: dict[str, Result] = {}
 
 
 def result(
-    id: str, *, kind: Kind, statement: str, where: str = "", smallest: tuple[Smallest, ...] = ()
-) -> Callable[[Evaluator], Result]:
-    """Register the evaluator below as a result; its id begins with that of its paper."""
+    id: str,
+    *,
+    kind: Kind,
+    statement: str,
+    about: type[SpecT] = AttentionOnly,
+    subject: str | None = None,
+    where: str = "",
+    smallest: tuple[Smallest, ...] = (),
+) -> Callable[[Callable[[SpecT], Value | Refusal]], Result]:
+    """Register the evaluator below as a result; its id begins with that of its paper.
 
-    def register(evaluate: Evaluator) -> Result:
+    `about` is the class of specification that the evaluator takes. Other architectures are matched with it first
+    (`rote.theory.matched`). `subject` names what the result is about where that is not `about`: an evaluator that takes
+    any `Spec` as a budget may speak of a network that rote has no class for.
+    """
+
+    def register(evaluate: Callable[[SpecT], Value | Refusal]) -> Result:
         paper = PAPERS.get(id.partition(".")[0])
         if paper is None:
             raise RuntimeError(f"result {id}: its id begins with no paper of rote.theory.papers")
         if id in RESULTS:
             raise RuntimeError(f"result {id} is registered twice")
-        RESULTS[id] = Result(id, paper, where, kind, statement, evaluate, smallest)
+        named = subject or getattr(about, "architecture", ANY)
+        RESULTS[id] = Result(id, paper, where, kind, statement, about, named, evaluate, smallest)
         return RESULTS[id]
 
     return register

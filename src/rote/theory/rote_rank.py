@@ -58,6 +58,12 @@ def rank(spec: AttentionOnly) -> Value | Refusal:
     broken = not_one_layer(spec)
     if broken:
         return Refusal(broken, spec.parameters())
+    if spec.heads == 0:
+        return Value(
+            rank_of(spec),
+            spec.parameters(),
+            f"min(d, N) = {rank_of(spec)}: the residual stream alone, for contexts that end in different tokens",
+        )
     per_head = min(spec.head_dim, spec.dim, reach(spec.vocab, spec.context))
     return Value(
         rank_of(spec),

@@ -52,6 +52,8 @@ def smallest_readout(shape: TaskShape) -> SmallestModel:
 def readout(spec: AttentionOnly) -> Value | Refusal:
     """What fixed random attention with a fitted W_O and W_U was seen to store."""
     broken = not_one_layer(spec)
+    if not broken and spec.heads == 0:
+        broken = "the rule was measured on models with heads"
     if not broken and spec.dim < SMALLEST_DIM:
         broken = f"the rule was measured for dim >= {SMALLEST_DIM}, given {spec.dim}"
     if not broken and spec.vocab < 2:

@@ -89,7 +89,7 @@ def _head_dim(shape: TaskShape, dim: int, heads: int | None) -> int:
 def _dim(shape: TaskShape, head_dim: int | None, heads: int | None) -> int:
     """Dim 20, or what a given head_dim needs, or the smallest above it with which the given heads suffice."""
     start = max(COMFORTABLE_DIM, head_dim or 0)
-    if heads is None or heads < 1:
+    if heads is None or heads < 0:
         return start
 
     def holds(dim: int) -> bool:

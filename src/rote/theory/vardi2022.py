@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec
 from rote.theory.bound import Value
 from rote.theory.largest import largest
 from rote.theory.result import result
@@ -17,12 +17,14 @@ from rote.theory.result import result
     "vardi2022.theorem3_1",
     where="Theorem 3.1",
     kind="order",
+    about=Spec,
+    subject="deep ReLU network",
     statement="a deep ReLU network stores T separated points with ~ d + sqrt(T log T) parameters",
 )
-def theorem3_1(spec: AttentionOnly) -> Value:
+def theorem3_1(spec: Spec) -> Value:
     """T = largest with d + sqrt(T log T) <= P, constants one; each parameter takes O~(sqrt T) bits."""
-    budget = spec.parameters()
-    T = largest(lambda T: spec.dim + math.sqrt(T * math.log(max(2, T))) <= budget, budget**2)
+    budget, dim = spec.parameters(), spec.dim or 1
+    T = largest(lambda T: dim + math.sqrt(T * math.log(max(2, T))) <= budget, budget**2)
     return Value(
         T, budget, "a deep ReLU network in the same parameters, each context a point of R^d; constants taken as one"
     )

@@ -60,7 +60,7 @@ def _alike(
     run: int = 0,
 ) -> Float[Tensor, "batch dim"]:
     """The residual stream of contexts whose first `run` tokens are the same, from tables where that pays."""
-    if spec.layers == 1 and not torch.compiler.is_exporting() and table_pays(contexts, run):
+    if spec.layers == 1 and spec.heads and not torch.compiler.is_exporting() and table_pays(contexts, run):
         stream = _one_layer_from_tables(spec, weights, contexts, run)
         return stream if after is None else after(0, stream)
     return _layer_by_layer(spec, weights, contexts, after)
@@ -152,7 +152,7 @@ def heads_output(
     for slab in zip(*(tensor.split(together) for tensor in part.values()), strict=True):
         some = dict(zip(part, slab, strict=True))
         values = head_values(some, queries, x, scale, seen).flatten(2)
-        mixed = mixed + values @ some["output"].permute(0, 2, 1).reshape(values.shape[2], -1)
+        mixed = mixed + values @ some["output"].permute(0, 2, 1).reshape(values.shape[2], x.shape[2])
     return mixed
 
 
