@@ -5,11 +5,14 @@ import torch
 
 import rote
 from rote.errors import CheckFailed, InputError
+from rote.experiments import seeds
 from rote.experiments.best_of_seeds import train_best, trainable_spec
 from rote.experiments.kept_seeds import KeptSeeds
 from rote.folders import read_folder, verify
 from rote.models.mlp_transformer import MlpTransformer
+from rote.progress import SILENT
 from rote.tasks.generators import random_associations, random_vectors
+from rote.training.failure import Failed
 
 TASK = random_associations(9, 2, seed=3)
 
@@ -99,3 +102,21 @@ def test_seeds_of_another_training_are_refused(tmp_path):
         train_best(TASK, spec, 2, steps=30, keep=keep)
     with pytest.raises(InputError, match="seeds of another training"):
         train_best(random_associations(9, 2, seed=4), spec, 2, steps=20, keep=keep)
+
+
+def test_a_seed_that_fails_leaves_the_others_and_is_tried_again(tmp_path, monkeypatch):
+    spec, keep = trainable_spec(TASK, dim=4, heads=2), tmp_path / "model.seeds"
+    attempt = seeds.attempt_trials
+
+    def failing(trials, **options):
+        for trial, trained in attempt(trials, **options):
+            yield trial, Failed(MemoryError("no room")) if trial.seed == 1 else trained
+
+    monkeypatch.setattr(seeds, "attempt_trials", failing)
+    best = train_best(TASK, spec, 3, steps=20, keep=keep)
+    assert [model.seed for model in best.models] == [0, 2]
+    assert best.summary()["failed"] == [{"seed": 1, "reason": "MemoryError: no room"}]
+    with pytest.raises(CheckFailed, match="none of 1 trials ended; MemoryError: no room"):
+        seeds.train_seeds(seeds.SeedTrainer(TASK, best.best.model.spec, best.best.protocol), [1], progress=SILENT)
+    monkeypatch.undo()
+    assert [model.seed for model in train_best(TASK, spec, 3, steps=20, keep=keep).models] == [0, 1, 2]

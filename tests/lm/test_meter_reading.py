@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity import meter as run
 from rote.experiments.lm_capacity import points as meter_points
 from rote.experiments.lm_capacity.reading import MeterReading
@@ -123,3 +124,21 @@ def test_a_rate_must_be_better_by_more_than_seeds_differ(monkeypatch):
     assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
     holds |= {0.2: 110, 0.4: 140}
     assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4
+
+
+def test_points_that_fail_are_recorded_and_the_others_go_on(monkeypatch, tmp_path):
+    broken = {0.1}
+
+    def pretend(made, shape, strings, steps, rate, seed):
+        if rate in broken:
+            raise MemoryError("no room")
+        return replace(point(strings, {0.05: 90, 0.2: 100}.get(rate, 10), seed, steps), rate=rate)
+
+    monkeypatch.setattr(meter_points, "measure_point", pretend)
+    settings = {"vocab": 8, "loads": [0.3], "workers": 1, "folder": tmp_path}
+    found = run.lm_capacity("llama", run.Sizes(dim=8), **settings)
+    assert found.rate == 0.2
+    with Ledger.reading(tmp_path) as ledger:
+        assert [(failure.key.seed, failure.reason) for failure in ledger.failures()] == [(0, "MemoryError: no room")]
+    broken.clear()
+    assert run.lm_capacity("llama", run.Sizes(dim=8), **settings).trained == 1

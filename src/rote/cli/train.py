@@ -132,6 +132,7 @@ def _kept(keep: Path, seeds: int) -> str:
 
 def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
     seeds, protocol, document = len(trained.models), trained.best.protocol, trained.summary()
+    failed = trained.failed
     if seeds > 1:
         print_table(
             "models",
@@ -161,6 +162,7 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
             + (f", {protocol.polish} L-BFGS iterations" if protocol.polish else ""),
             "engine": document["engine"],
             "diverged": f"{document['diverged']} of {seeds} seeds",
+            **({"failed": f"{len(failed)} seeds; the first: {failed[0].reason}"} if failed else {}),
             "time": f"{document['seconds']:.1f} s",
             "folder": str(output),
         },

@@ -12,6 +12,7 @@ from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError
 from rote.experiments.executor import HERE
 from rote.experiments.kept_seeds import KeptSeeds
+from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.seeds import SeedTrainer, train_seeds
 from rote.experiments.sizing.promise import theorem1_promise
 from rote.folders import write_folder
@@ -40,14 +41,16 @@ class BestOfSeeds:
     """
 
     models: tuple[Trained, ...]
-    """One a seed, in the order of the seeds."""
+    """One per seed that ended, in the order of the seeds."""
     best: Trained
     certificate: Certificate
     origin: Origin
     seconds: float
     """Time that training took."""
+    failed: tuple[FailedTrial, ...] = ()
+    """Seeds whose training failed, with the reasons."""
     kept: KeptSeeds | None = field(default=None, repr=False)
-    """Where ended seeds were kept meanwhile."""
+    """Where ended seeds are kept until the best is saved."""
 
     @property
     def diverged(self) -> int:
@@ -95,6 +98,7 @@ class BestOfSeeds:
             "promised": theorem1_promise(spec),
             "best_seed": self.best.seed,
             "diverged": self.diverged,
+            "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
             "models": [trained.summary() for trained in self.models],
             "seconds": round(self.seconds, 3),
         }
@@ -132,15 +136,13 @@ def train_best(
         raise InputError(f"`seeds={seeds}`: asks for no model")
     spec, protocol = scores_scaled(spec), protocol_of(protocol, spec, task, **changes)
     kept = None if keep is None else KeptSeeds(Path(keep), task, spec, protocol, engine, device)
-    ended = {} if kept is None else kept.read(list(range(seeds)))
-    missing = [seed for seed in range(seeds) if seed not in ended]
     began = time.perf_counter()
-    if missing:
-        trainer = SeedTrainer(task, spec, protocol, engine, device)
-        on_end = None if kept is None else kept.write
-        ended |= train_seeds(trainer, missing, on=on, workers=workers, on_end=on_end, progress=progress)
-    models = [ended[seed] for seed in range(seeds)]
-    seconds = time.perf_counter() - began
+    trained = train_seeds(
+        SeedTrainer(task, spec, protocol, engine, device), range(seeds),
+        ended=None if kept is None else kept.read(range(seeds)), on_end=None if kept is None else kept.write,
+        on=on, workers=workers, progress=progress,
+    )  # fmt: skip
+    models, seconds = trained.models, time.perf_counter() - began
     order = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]
     if not order:
         if kept is not None:
@@ -152,7 +154,7 @@ def train_best(
         )
     best = max(order, key=lambda ranked: ranked[:3])[-1]
     certificate = examine(best.model, task, progress=progress).certificate
-    return BestOfSeeds(tuple(models), best, certificate, task.origin, seconds, kept)
+    return BestOfSeeds(models, best, certificate, task.origin, seconds, trained.failed, kept)
 
 
 def trainable_spec(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ class KeptSeeds:
         provenance = {"training": self._identity, "seed": trained.seed, "measured": measured}
         write_folder(self._path(trained.seed), trained.model, self.task.origin, provenance, None, overwrite=True)
 
-    def read(self, seeds: list[int]) -> dict[int, Trained]:
+    def read(self, seeds: Iterable[int]) -> dict[int, Trained]:
         """Those of these seeds that ended before; seeds of another training are refused, never mixed in."""
         ended = {}
         for seed in seeds:

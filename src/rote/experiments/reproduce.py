@@ -64,7 +64,7 @@ def reproduce(
     )
 
 
-def _run_of(plan: VectorPlan | BlockPlan | StatementPlan, folder: Path) -> Schedule[Any]:
+def _run_of(plan: VectorPlan | BlockPlan | StatementPlan, folder: Path) -> Schedule[Any, Any]:
     """What the runner asks for trials."""
     if isinstance(plan, VectorPlan):
         return VectorRun(plan.identity, plan.wanted)

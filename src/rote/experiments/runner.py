@@ -1,68 +1,89 @@
-"""The one loop over a ledger: run what a plan wants, record each trial when it ends, give back the rows.
+"""The runner: trains a schedule's pending trials, records each in the ledger when it ends, and returns all rows.
 
-Figures, sweeps, the searches for capacity and for the densest shape, and the benchmarks are plans; what they do with
-the rows is their own. A run that was killed has lost only the trials that had not ended, and the same plan with the
-same folder goes on from there. A trial that fails is recorded with its reason and the others go on; it is tried again
-when the run is resumed.
+Figures, sweeps, searches, the capacity of language models, the seeds of one model and the benchmarks are schedules. A
+killed run loses only the trials that were running: the same schedule with the same folder resumes from its ledger. A
+failed trial is recorded with its reason while the others continue, and is tried again when the run resumes.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol
 
 from rote.errors import CheckFailed
 from rote.experiments.executor import HERE, executor
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import RunPart
-from rote.experiments.trainer import Trainer, TrialT
+from rote.experiments.trainer import ResultT, ResultT_co, Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 from rote.version import __version__
 
 Rows = Mapping[TrialKey, TrialRow]
-"""Trials that ended, by name."""
+"""Trials that ended, by key."""
 
 
-class Schedule(Trainer[TrialT, dict[str, Any]], Protocol[TrialT]):
-    """What a run consists of. It trains as well: what the ledger keeps of a trial is its result, as JSON."""
+class Schedule(Protocol[TrialT, ResultT_co]):
+    """What a run consists of: its trials, which of them are pending, and what trains them."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that results depend on besides cell and seed: a folder that holds another identity is refused."""
+        """Everything that results depend on besides cell and seed. A folder with another identity is rejected."""
         ...
 
     @property
     def about(self) -> dict[str, Any]:
-        """What else a new ledger says of the run, for readers."""
+        """What else a new ledger tells its readers about the run."""
         ...
 
     @property
     def adaptive(self) -> bool:
-        """Whether what is wanted depends on what ended, as in a search; else it is a list."""
+        """True for a search, whose pending trials depend on the ended ones; False for a fixed list."""
         ...
 
     @property
-    def trainer(self) -> Trainer[TrialT, dict[str, Any]]:
-        """What trains the plan's trials on another machine."""
+    def trainer(self) -> Trainer[TrialT, ResultT_co]:
+        """What trains the trials; it is sent to other machines."""
         ...
 
     def pending(self, rows: Rows) -> Sequence[TrialT]:
-        """Trials that are to run, given those that ended: all that are missing, or the next ones of a search."""
+        """Trials to run, given those that ended: all missing ones, or the next ones of a search."""
         ...
 
     def finished(self, rows: Rows) -> Rows:
-        """The plan's trials that ended, in the plan's order; others that the folder holds are left aside."""
+        """The schedule's own ended trials, in its order; the folder may hold others."""
         ...
 
 
 @dataclass(frozen=True)
+class TrialList(Generic[TrialT, ResultT]):
+    """A schedule of given trials; trials of equal content run once."""
+
+    trials: Sequence[TrialT]
+    trainer: Trainer[TrialT, ResultT]
+    identity: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    adaptive = False
+
+    def pending(self, rows: Rows) -> list[TrialT]:
+        return [trial for key, trial in self._by_key().items() if key not in rows]
+
+    def finished(self, rows: Rows) -> Rows:
+        return {key: rows[key] for key in self._by_key() if key in rows}
+
+    def _by_key(self) -> dict[TrialKey, TrialT]:
+        return {trial.key: trial for trial in self.trials}
+
+
+@dataclass(frozen=True)
 class RunRows:
-    """What a plan's trials gave."""
+    """The rows of a schedule's trials."""
 
     rows: Rows
     trained: int
@@ -71,22 +92,38 @@ class RunRows:
     """Trials that failed now, with their reasons."""
 
 
+def as_recorded(result: Any) -> dict[str, Any]:
+    """A result that is JSON already."""
+    return result
+
+
+def run_ledger(
+    folder: str | Path | None, identity: Mapping[str, Any] = {}, about: Mapping[str, Any] = {}
+) -> AbstractContextManager[Ledger]:
+    """The ledger of a run in `folder`, new or to be resumed; without a folder, one in memory."""
+    versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
+    return Ledger.open(folder, dict(identity), {**versions, **about})
+
+
 def run(
-    schedule: Schedule[TrialT],
-    folder: str | Path | None = None,
+    schedule: Schedule[TrialT, ResultT],
+    folder: str | Path | Ledger | None = None,
     *,
     workers: int | None = None,
     on: str = HERE,
     part: RunPart | None = None,
     progress: Progress = SILENT,
+    record: Callable[[ResultT], dict[str, Any]] = as_recorded,
 ) -> RunRows:
     """Train what the ledger in `folder` does not hold yet and return every row; without a folder nothing is kept.
 
-    `on` says where (`rote.experiments.executor`); of `part` of the plan nothing else is trained.
+    Schedules that follow one another share an open ledger (`run_ledger`) in place of a folder. `on` names the executor
+    (`rote.experiments.executor`). With `part`, only that share of the trials is trained. `record` turns a result into
+    the JSON that the ledger stores; it is called in this process as soon as a trial ends.
     """
     place = executor(on, workers)
-    versions = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
-    with Ledger.open(folder, schedule.identity, {**versions, **schedule.about}) as ledger:
+    own = not isinstance(folder, Ledger)
+    with run_ledger(folder, schedule.identity, schedule.about) if own else nullcontext(folder) as ledger:
         rows = LedgerRows(ledger)
         before, failed = len(rows), {}
         chosen = None if part is None else part.of(schedule)
@@ -101,7 +138,7 @@ def run(
             if isinstance(result, Failed):
                 failed[trial.key] = ledger.record_failure(trial.key, result.reason)
             else:
-                rows.add(ledger.record(trial.cell, trial.seed, result, seconds), trial.key)
+                rows.add(ledger.record(trial.cell, trial.seed, record(result), seconds), trial.key)
         finished, trained = dict(schedule.finished(rows)), len(rows) - before
     if failed and not finished:
         first = next(iter(failed.values()))

@@ -1,19 +1,21 @@
-"""Seeds of one task and specification as trials, so that they run wherever trials do."""
+"""The seeds of one task and specification as a run: one model per seed, on any executor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rote.errors import InputError
-from rote.experiments.executor import HERE, executor
-from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome
+from rote.experiments.executor import HERE
+from rote.experiments.ledgers.ledger import FailedTrial
+from rote.experiments.runner import TrialList, run, run_ledger
+from rote.experiments.trainer import PendingTrials, Trainer, TrialOutcome
 from rote.experiments.trial import Trial
 from rote.models.spec import Spec
 from rote.progress import Progress
 from rote.tasks import TokenTask, VectorTask
-from rote.training.failure import Failed
+from rote.training.failure import FAILURES, Failed
 from rote.training.protocol import Protocol
 from rote.training.query_attention.protocol import VectorProtocol
 from rote.training.query_attention.result import VectorTrained
@@ -21,10 +23,12 @@ from rote.training.query_attention.train import train_vectors
 from rote.training.result import Trained
 from rote.training.trials import EngineName, TrainingTrial, attempt_trials
 
+ModelT = TypeVar("ModelT", Trained, VectorTrained)
+
 
 @dataclass(frozen=True)
 class SeedTrial(Trial):
-    """A trial that only its seed tells from the others."""
+    """A trial named by its seed alone."""
 
     seed: int
 
@@ -35,7 +39,7 @@ class SeedTrial(Trial):
 
 @dataclass(frozen=True)
 class SeedTrainer:
-    """Trains a model on tokens from each seed."""
+    """Trains one model on tokens per seed."""
 
     task: TokenTask
     spec: Spec
@@ -54,7 +58,7 @@ class SeedTrainer:
 
 @dataclass(frozen=True)
 class VectorSeedTrainer:
-    """Trains query attention on vectors from each seed, one after another."""
+    """Trains query attention on vectors, one seed after another."""
 
     task: VectorTask
     spec: Spec
@@ -66,32 +70,52 @@ class VectorSeedTrainer:
         trials = pending()
         with progress.stage(f"training {len(trials)} models", len(trials)) as stage:
             for trial in trials:
-                trained = train_vectors(self.task, self.spec, trial.seed, self.protocol)
+                try:
+                    trained = train_vectors(self.task, self.spec, trial.seed, self.protocol)
+                except FAILURES as error:
+                    yield trial, Failed(error), 0.0
+                else:
+                    yield trial, trained, trained.seconds
                 stage.advance()
-                yield trial, trained, trained.seconds
+
+
+@dataclass(frozen=True)
+class SeedModels(Generic[ModelT]):
+    """The models of several seeds."""
+
+    models: tuple[ModelT, ...]
+    """One per seed that ended, in the order of the seeds."""
+    failed: tuple[FailedTrial, ...]
+    """Seeds whose training failed, with the reasons."""
 
 
 def train_seeds(
-    trainer: Trainer[SeedTrial, ResultT],
+    trainer: Trainer[SeedTrial, ModelT],
     seeds: Sequence[int],
     *,
+    ended: Mapping[int, ModelT] | None = None,
     on: str = HERE,
     workers: int | None = None,
-    on_end: Callable[[ResultT], object] | None = None,
+    on_end: Callable[[ModelT], object] | None = None,
     progress: Progress,
-) -> dict[int, ResultT]:
-    """A model for each seed; what one fails of, all would, and it is raised. `on_end` is told of each as it ends."""
+) -> SeedModels[ModelT]:
+    """Train one model per seed that has not `ended` before; `on_end` is called with each as soon as it ends.
+
+    A seed that fails leaves the others; if none ends, the run fails with the first reason.
+    """
     if on != HERE and getattr(trainer, "device", "cpu") != "cpu":
-        raise InputError("`device`: models that are trained on Ray are trained on processors; leave it or `on` out")
-    models: dict[int, ResultT] = {}
+        raise InputError("`device`: models trained on Ray use its CPU cores; leave out `device` or `on`")
+    models: dict[int, ModelT] = dict(ended or {})
 
-    def missing() -> list[SeedTrial]:
-        return [SeedTrial(seed) for seed in seeds if seed not in models]
-
-    for trial, trained, _ in executor(on, workers).run(trainer, missing, False, progress):
-        if isinstance(trained, Failed):
-            raise trained.error
-        models[trial.seed] = trained
+    def record(trained: ModelT) -> dict[str, Any]:
+        models[trained.seed] = trained
         if on_end is not None:
             on_end(trained)
-    return models
+        return trained.summary()
+
+    with run_ledger(None) as ledger:
+        for seed, trained in models.items():
+            ledger.record(SeedTrial(seed).cell, seed, trained.summary(), trained.seconds)
+        schedule = TrialList([SeedTrial(seed) for seed in seeds], trainer)
+        ran = run(schedule, ledger, workers=workers, on=on, progress=progress, record=record)
+    return SeedModels(tuple(models[seed] for seed in seeds if seed in models), ran.failed)

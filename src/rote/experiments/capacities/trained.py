@@ -52,8 +52,8 @@ def trained_capacity(
     def attempt(facts: int) -> str | None:
         part = table.take(slice(0, facts))
         trainer = SeedTrainer(part, model, protocol_of(protocol, model, part, **settings), engine)
-        models = train_seeds(trainer, range(seed, seed + seeds), on=on, workers=workers, progress=SILENT)
-        accuracies = [trained.accuracy for trained in models.values()]
+        trained = train_seeds(trainer, range(seed, seed + seeds), on=on, workers=workers, progress=SILENT)
+        accuracies = [model.accuracy for model in trained.models]
         recalled = [round(accuracy * facts) for accuracy in accuracies if accuracy is not None]
         if not recalled:
             return f"training diverged in all of {seeds} seeds"

@@ -9,24 +9,22 @@ what still more steps would add.
 from __future__ import annotations
 
 import math
-import platform
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rote.arguments import typed
-from rote.errors import CheckFailed, InputError
-from rote.experiments.executor import HERE, Executor, executor
+from rote.errors import InputError
+from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
 from rote.experiments.lm_capacity.reading import MeterProtocol, MeterReading
+from rote.experiments.runner import TrialList, run, run_ledger
 from rote.lm.capacity.point import Point
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import MeterSubject, Sizes, check_causal, subject
+from rote.lm.capacity.subjects import Sizes, check_causal, subject
 from rote.lm.language_model import count_parameters
 from rote.progress import SILENT, Progress
-from rote.training.failure import Failed
-from rote.version import __version__
 
 FORMAT = 3
 """Raised when points of the same name would come out otherwise."""
@@ -87,17 +85,15 @@ def lm_capacity(
     identity = {
         "kind": "meter", "format": FORMAT, "subject": made.identity, "protocol": protocol, "vocab": vocab, "key": key,
     }  # fmt: skip
-    about = {"rote": __version__, "machine": platform.machine(), "python": platform.python_version()}
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
-    with Ledger.open(folder, identity, about) as ledger:
-        trainer = PointTrainer(model, sizes or Sizes(), shape)
-        bench = _Bench(trainer, made, ledger, executor(on, workers), progress)
-        peak = rate if rate is not None else _best_rate(bench, numbers[len(numbers) // 2], steps)
+    with run_ledger(folder, identity) as ledger:
+        measured = _Measured(PointTrainer(model, sizes or Sizes(), shape), ledger, on, workers, progress)
+        peak = rate if rate is not None else _best_rate(measured, made.name, numbers[len(numbers) // 2], steps)
 
         def reading_of(sizes: Sequence[int]) -> MeterReading:
-            keys = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
-            points = tuple(bench.points("held against offered bits", keys))
-            return MeterReading(made.name, protocol, shape, counted, points, (), peak, bench.trained)
+            trials = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
+            points = measured.points("held against offered bits", trials)
+            return MeterReading(made.name, protocol, shape, counted, points, (), peak, measured.trained)
 
         reading = reading_of(numbers)
         for _ in range(0 if loads is not None else WIDENED):
@@ -109,9 +105,28 @@ def lm_capacity(
         shorter: tuple[Point, ...] = ()
         if reading.best is not None:
             lengths = [max(1, steps // part) for part in fewer]
-            keys = [PointTrial(reading.best, length, peak, seed) for length in lengths for seed in range(seeds)]
-            shorter = tuple(bench.points("fewer steps", keys))
-    return replace(reading, shorter=shorter, trained=bench.trained)
+            trials = [PointTrial(reading.best, length, peak, seed) for length in lengths for seed in range(seeds)]
+            shorter = measured.points("fewer steps", trials)
+    return replace(reading, shorter=shorter, trained=measured.trained)
+
+
+@dataclass
+class _Measured:
+    """Points by way of one ledger: each stage of the search is a schedule of the runner."""
+
+    trainer: PointTrainer
+    ledger: Ledger
+    on: str
+    workers: int | None
+    progress: Progress
+    trained: int = 0
+
+    def points(self, stage: str, trials: Sequence[PointTrial]) -> tuple[Point, ...]:
+        """The points of these trials, without those that failed."""
+        schedule = TrialList(trials, replace(self.trainer, stage=stage))
+        ran = run(schedule, self.ledger, workers=self.workers, on=self.on, progress=self.progress, record=Point.summary)
+        self.trained += ran.trained
+        return tuple(Point(**ran.rows[trial.key].result) for trial in trials if trial.key in ran.rows)
 
 
 def _wider(reading: MeterReading) -> int | None:
@@ -142,14 +157,15 @@ def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) 
         raise problems("lm_capacity", refused)
 
 
-def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
+def _best_rate(measured: _Measured, name: str, strings: int, steps: int) -> float:
     """Climb from the middle rate to its better neighbour, and stop where neither is better."""
     short = max(8, round(SEARCH_STEPS * steps))
 
-    def held(places: Iterable[int]) -> dict[int, float]:
-        keys = [PointTrial(strings, short, RATES[place], 0) for place in places]
-        points = bench.points("searching the rate", keys)
-        return {RATES.index(point.rate): point.held for point in points}
+    def held(places: Sequence[int]) -> dict[int, float]:
+        trials = [PointTrial(strings, short, RATES[place], 0) for place in places]
+        points = measured.points("searching the rate", trials)
+        # A rate at which training fails holds nothing.
+        return dict.fromkeys(places, -math.inf) | {RATES.index(point.rate): point.held for point in points}
 
     best = len(RATES) // 2
     tried = held([best - 1, best, best + 1])
@@ -161,38 +177,5 @@ def _best_rate(bench: _Bench, strings: int, steps: int) -> float:
             break
         tried |= held(missing)
     if tried[best] <= 0:
-        raise InputError(f"{bench.subject.name}: holds nothing after {short} steps at any rate; give more `steps`")
+        raise InputError(f"{name}: holds nothing after {short} steps at any rate; give more `steps`")
     return RATES[best]
-
-
-class _Bench:
-    """Has points trained, and keeps them in the ledger."""
-
-    def __init__(
-        self, trainer: PointTrainer, made: MeterSubject, ledger: Ledger, place: Executor, progress: Progress
-    ) -> None:
-        self.subject, self.trained = made, 0
-        self._trainer, self._executor, self._ledger, self._progress = trainer, place, ledger, progress
-        self._known = {PointTrial(**row.cell, seed=row.seed): Point(**row.result) for row in ledger.rows()}
-
-    def points(self, what: str, trials: Sequence[PointTrial]) -> list[Point]:
-        """The points of these trials, without those that failed."""
-        failed: dict[PointTrial, Failed] = {}
-
-        def missing() -> list[PointTrial]:
-            return [trial for trial in dict.fromkeys(trials) if trial not in self._known and trial not in failed]
-
-        with self._progress.stage(what, len(trials)) as stage:
-            stage.advance(len(trials) - len(missing()))
-            for trial, point, seconds in self._executor.run(self._trainer, missing, False, SILENT):
-                stage.advance()
-                if isinstance(point, Failed):
-                    failed[trial] = point
-                    self._ledger.record_failure(trial.key, point.reason)
-                    continue
-                self._known[trial] = point
-                self._ledger.record(trial.cell, trial.seed, point.summary(), seconds)
-                self.trained += 1
-        if failed and not any(trial in self._known for trial in trials):
-            raise CheckFailed(f"none of {len(failed)} points ended; {next(iter(failed.values())).reason}")
-        return [self._known[trial] for trial in trials if trial in self._known]

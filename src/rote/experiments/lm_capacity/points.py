@@ -41,27 +41,35 @@ class PointTrainer:
     model: str
     sizes: Sizes
     shape: StringShape
+    stage: str = "training"
+    """What progress calls these points."""
 
     def train(
         self, pending: PendingTrials[PointTrial], workers: int | None, progress: Progress
     ) -> Iterator[TrialOutcome[PointTrial, Point]]:
         trials = sorted(pending(), key=lambda trial: -trial.strings * trial.steps)
-        workers = workers or os.cpu_count() or 1
+        with progress.stage(self.stage, len(trials)) as stage:
+            for trial, point in self._points(trials, workers or os.cpu_count() or 1):
+                stage.advance()
+                yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
+
+    def _points(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
         if workers == 1 or len(trials) < 2:
             for trial in trials:
-                point = self.point(trial)
-                yield trial, point, point.seconds
+                try:
+                    yield trial, self.point(trial)
+                except FAILURES as error:
+                    yield trial, Failed(error)
             return
         lost = []
         for trial, point in self._in_processes(trials, workers):
-            # A process that the system kills, for its memory as a rule, takes those beside it along.
+            # A process that the system kills, usually for its memory, takes those beside it along.
             if isinstance(point, Failed) and isinstance(point.error, BrokenProcessPool):
                 lost.append(trial)
             else:
-                yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
+                yield trial, point
         for trial in lost:
-            for _, point in self._in_processes([trial], 1):
-                yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
+            yield from self._in_processes([trial], 1)
 
     def point(self, trial: PointTrial) -> Point:
         made = subject(self.model, self.sizes, self.shape)

@@ -92,8 +92,7 @@ def train_best_on_vectors(
     spec = QueryAttention.experiment(task.context, task.outputs, heads, head_dim or dim, dim)
     began = time.perf_counter()
     named = vector_protocol(protocol, task, **changes) if isinstance(protocol, str) else protocol.changed(**changes)
-    trained = train_seeds(VectorSeedTrainer(task, spec, named), range(seeds), on=on, progress=progress)
-    models = [trained[seed] for seed in range(seeds)]
+    models = train_seeds(VectorSeedTrainer(task, spec, named), range(seeds), on=on, progress=progress).models
     ended = [trained for trained in models if not trained.diverged]
     if not ended:
         steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)
@@ -103,4 +102,4 @@ def train_best_on_vectors(
         )
     best = min(ended, key=lambda trained: (-(trained.accuracy or 0.0), trained.loss, trained.seed))
     certificate = examine(best.model, task, progress=progress).certificate
-    return BestOnVectors(tuple(models), best, spec, certificate, task.origin, time.perf_counter() - began)
+    return BestOnVectors(models, best, spec, certificate, task.origin, time.perf_counter() - began)
