@@ -7,7 +7,8 @@
 Sliders: from moving one to the frame that shows the new numbers, chart and address, in headless Chromium. Opening: from
 the request for a model of which the server knows nothing to the page that searches its facts. Fifty browsers: as many
 connections, each asking for the next page as soon as it has one, the pages of a visit in turn. Targets: 150 ms for
-95 of 100 moves, 2 s to open 20,000 facts, 200 ms to search them, no error. Needs Chromium, its driver, and `rote[web]`.
+95 of 100 moves, 2 s to open 20,000 facts, 200 ms to search them, no error.
+Needs Chromium, its driver, and `byrote[web]`.
 """
 
 from __future__ import annotations

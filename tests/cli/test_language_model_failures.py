@@ -58,7 +58,7 @@ def test_a_missing_extra(refused, models, tmp_path, monkeypatch, command):
 
     shutil.copytree(models["gpt2"], tmp_path / "gpt2")
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
-    assert "pip install 'rote[hf]'" in refused(*command)
+    assert "pip install 'byrote[hf]'" in refused(*command)
 
 
 def test_truncated_weights(refused, models, tmp_path):

@@ -93,5 +93,5 @@ def test_a_missing_ray_is_one_message_with_the_install_line(tmp_path, capsys, mo
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.chdir(tmp_path)
     assert main([*SWEEP, "-o", "run", "--on", "ray"]) == 2
-    assert "pip install 'rote[cluster]'" in capsys.readouterr().err
+    assert "pip install 'byrote[cluster]'" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -114,7 +114,7 @@ def test_a_missing_library_is_one_message_with_the_line_that_installs_it(target,
         monkeypatch.setitem(sys.modules, requirement.module, None)
     with pytest.raises(InputError, match="is not installed") as refused:
         export_model(words.built, target, tmp_path / "there", words.task)
-    assert f'pip install "rote[{TARGETS[target].extra}]"' in str(refused.value)
+    assert f"pip install 'byrote[{TARGETS[target].extra}]'" in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -129,7 +129,7 @@ def test_a_library_that_is_too_old_is_refused(target, words, tmp_path, monkeypat
     for requirement in TARGETS[target].requirements:
         wanted = f"{requirement.package} 0.0.1 is too old, {requirement.at_least} or later is needed"
         assert wanted in str(refused.value)
-    assert f'pip install "rote[{TARGETS[target].extra}]"' in str(refused.value)
+    assert f"pip install 'byrote[{TARGETS[target].extra}]'" in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -158,7 +158,7 @@ def test_a_library_that_refuses_the_files_is_one_message_and_nothing_is_left(wor
     monkeypatch.setattr("rote.export.targets.llama.TURN_DIVISOR", "many")
     with pytest.raises(CheckFailed, match=r"transformers .* cannot write or run this model") as refused:
         export_model(words.built, "llama", tmp_path / "there", words.task)
-    assert 'pip install "rote[hf]"' in str(refused.value)
+    assert "pip install 'byrote[hf]'" in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 

@@ -35,6 +35,6 @@ def test_a_task_needs_facts_with_one_answer_and_the_harness(words, tmp_path, mon
     with pytest.raises(InputError, match="asks for one answer to a key; this is a DistributionTask"):
         export_task(DistributionTask.from_weighted_facts([(("a", "b"), "c", 1.0)]), tmp_path / "task")
     monkeypatch.setitem(sys.modules, "lm_eval", None)
-    with pytest.raises(InputError, match=r'lm-eval is not installed.*pip install "rote\[lm-eval\]"'):
+    with pytest.raises(InputError, match=r"lm-eval is not installed.*pip install 'byrote\[lm-eval\]'"):
         export_task(words.task, tmp_path / "task")
     assert not list(tmp_path.iterdir())

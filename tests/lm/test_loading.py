@@ -101,7 +101,7 @@ def test_an_unknown_device_is_refused(gpt2):
 
 def test_a_missing_extra_is_a_hint(monkeypatch, gpt2):
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'rote\[hf\]'"):
+    with pytest.raises(InputError, match=r"pip install 'byrote\[hf\]'"):
         load(gpt2)
 
 

@@ -136,7 +136,7 @@ def test_unknown_names(name, hint):
 
 def test_a_missing_package_is_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "airportsdata", None)
-    with pytest.raises(InputError, match=r'airportsdata is not installed; pip install "rote\[data\]"'):
+    with pytest.raises(InputError, match=r"airportsdata is not installed; pip install 'byrote\[data\]'"):
         facts("airports")
 
 

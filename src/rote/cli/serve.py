@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json
+from rote.version import pip_install
 
 
 def serve(
@@ -40,7 +41,7 @@ def serve(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
-        raise InputError("the page needs packages that are not installed; run `pip install 'rote[web]'`") from None
+        raise InputError(f"the page needs packages that are not installed; {pip_install('web')}") from None
     from rote.web.safety import LOOPBACK
 
     if not 0 <= port < 2**16:

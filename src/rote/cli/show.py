@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
+from rote.version import pip_install
 
 
 def show(
@@ -99,7 +100,7 @@ def _target(document: dict[str, Any]) -> None:
         f"{document['id']}: an export target (rote export MODEL --to {document['id']})",
         {
             "writes": document["summary"],
-            "requires": "nothing more" if extra is None else f"pip install 'byrote[{extra}]'",
+            "requires": "nothing more" if extra is None else pip_install(extra),
             **({"--cache": ", ".join(document["caches"])} if document["caches"] else {}),
         },
     )

@@ -10,9 +10,10 @@ from typing import Protocol
 from rote.errors import InputError
 from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome, TrialT
 from rote.progress import Progress
+from rote.version import pip_install
 
 HERE = "here"
-INSTALL = "pip install 'rote[cluster]'"
+INSTALL = pip_install("cluster")
 
 
 class Executor(Protocol):

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from rote.errors import InputError
+from rote.version import pip_install
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def refuse_missing(target: str, requirements: tuple[Requirement, ...], extra: st
 
 
 def install_line(extra: str | None) -> str:
-    return f'`pip install "rote[{extra}]"` installs what is needed' if extra else "`pip install rote` installs it"
+    return f"`{pip_install(extra)}` installs what is needed"
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from rote.errors import InputError
+from rote.version import pip_install
 
-INSTALL = "pip install 'rote[hf]'"
+INSTALL = pip_install("hf")
 
 
 def transformers() -> ModuleType:

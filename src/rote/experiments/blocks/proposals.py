@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from rote.errors import InputError
 from rote.papers.kajitsuka2025.choices import BATCH, LEARNING_RATES, WARM_UPS
+from rote.version import pip_install
 
 
 class Proposal(NamedTuple):
@@ -57,6 +58,6 @@ def tuner() -> Any:
     try:
         import optuna
     except ImportError:
-        raise InputError('the package optuna is not installed; pip install "rote[tune]"') from None
+        raise InputError(f"the package optuna is not installed; {pip_install('tune')}") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

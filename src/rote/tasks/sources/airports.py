@@ -12,6 +12,7 @@ from rote.errors import InputError
 from rote.tasks.origin import Reading
 from rote.tasks.sources.source import Source
 from rote.tasks.table import Table
+from rote.version import pip_install
 
 COLUMNS = {"code": "iata", "city": "city", "country": "country", "timezone": "tz"}
 """Our names of columns, and those of the package."""
@@ -21,7 +22,7 @@ def load() -> Table:
     try:
         import airportsdata
     except ImportError:
-        raise InputError('airports: the package airportsdata is not installed; pip install "rote[data]"') from None
+        raise InputError(f"airports: the package airportsdata is not installed; {pip_install('data')}") from None
     airports = sorted(airportsdata.load("IATA").values(), key=lambda airport: airport["iata"])
     columns = {name: [str(airport[field]) for airport in airports] for name, field in COLUMNS.items()}
     return Table("airports", columns, np.arange(1, len(airports) + 1), "row")
