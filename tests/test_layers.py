@@ -14,7 +14,7 @@ import rote
 SOURCE = Path(rote.__file__).parent
 
 LAYERS = [
-    ("version",),
+    ("version", "lazy", "stability"),
     ("words",),
     ("errors",),
     ("files",),
@@ -36,6 +36,8 @@ LAYERS = [
     ("report",),
     ("web",),
     ("cli",),
+    ("extend",),
+    ("testing",),
 ]
 """From the top down, as in docs/architecture.md."""
 

@@ -22,9 +22,9 @@ What is in `rote.__all__` is stable: it changes in a release that says so. Every
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rote.lazy import lazy_names as _lazy_names
 from rote.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -156,13 +156,4 @@ _WHERE = {
 """Where each public name is. What needs tensors is imported when it is first asked for: bounds answer at once."""
 
 __all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'rote' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = _lazy_names(__name__, {**_WHERE, "__version__": "rote.version"})

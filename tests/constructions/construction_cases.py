@@ -1,37 +1,13 @@
-"""A small case for every construction: `test_construction_conformance.py` holds each of them to all its checks.
-
-A new construction adds its `Case` here, under its id, and inherits them.
-"""
+"""A small case for every construction: a new one adds its own here, under its id, and inherits every check."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from rote.testing import ConstructionCase as Case
 
 ASSOCIATIONS = "random:vocab=12,context=2,facts=30,seed=1"
 DISTRIBUTIONS = "random:kind=distributions,vocab=6,context=2,facts=12,entropy=1.2,prior=zipf,seed=1"
 VECTORS = "random:kind=vectors,examples=9,context=3,dim=8,classes=4,seed=1"
 TARGETS = "random:kind=vectors,examples=9,context=3,dim=8,targets=2,seed=1"
-
-EVERY_KIND = {"AssociationTask": ASSOCIATIONS, "DistributionTask": DISTRIBUTIONS, "VectorTask": VECTORS}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One construction in the suite."""
-
-    tasks: tuple[str, ...]
-    """Small tasks that it stores, one of every kind it takes at least."""
-    impossible: tuple[tuple[str, dict[str, Any], str], ...]
-    """Tasks with sizes and settings that must be refused, and a word of the message."""
-    dtypes: tuple[str, ...] = ("float64", "float32")
-    """In which it must keep its promise on these tasks; in any other it keeps it or is refused."""
-    divergence: float = 0.0
-    """Nats it may be off by, for distributions."""
-    settings: dict[str, Any] = field(default_factory=dict)
-    seeded: bool = True
-    """Whether the seed has any say in the weights."""
-
 
 HALF = ("float64", "float32", "float16", "bfloat16")
 WORDS = ("float64", "float32")

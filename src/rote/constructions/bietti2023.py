@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from rote.constructions.common.memory_size import memory_spec
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
 
@@ -48,7 +48,7 @@ def dim_for(shape: TaskShape) -> int:
     return dim
 
 
-register(
+register_construction(
     Construction(
         id="bietti2023",
         summary="outer products of random embeddings in a linear memory: no solve, most facts recalled",

@@ -106,11 +106,11 @@ class Construction(Generic[TaskT, OptionsT]):
     spec: Callable[[Request[TaskT, OptionsT]], Spec] | None = None
     """The specification that `build` starts from, chosen by the same code, or an error where it would refuse; absent
     where only building tells."""
-    doubt: Callable[[Request[TaskT, OptionsT]], str] | None = None
-    """Why the build may end in a larger model, or in none; absent (or empty) where it ends in that specification."""
+    size_may_differ: Callable[[Request[TaskT, OptionsT]], str] | None = None
+    """Reason why `build` may end in another size than `spec` says, or in none; None or "" if it cannot."""
     quick_facts: int = 20_000
-    """Facts up to which building takes seconds: there a plan that is in doubt builds to find out, and a choice tries
-    it."""
+    """Facts up to which building takes seconds. Up to there a plan whose size may differ builds to find out, and the
+    default method tries it."""
     passage: str = ""
     """Where in the paper it is, and what is not the paper's own."""
     sizes: tuple[str, ...] = SIZES
@@ -133,16 +133,24 @@ class Construction(Generic[TaskT, OptionsT]):
 CONSTRUCTIONS: dict[str, Construction[Any, Any]] = {}
 
 
-def register(construction: Construction[TaskT, OptionsT]) -> Construction[TaskT, OptionsT]:
-    """Add a construction; one that is registered already, or that meets a result nobody registered, is a mistake."""
+def register_construction(construction: Construction[TaskT, OptionsT]) -> Construction[TaskT, OptionsT]:
+    """Add a construction to those that `rote.build` knows; mistakes in its record are reported all at once.
+
+    >>> import rote.extend
+    >>> from dataclasses import replace
+    >>> twice = replace(rote.extend.CONSTRUCTIONS["bietti2023"], meets="nobody1999.theorem1")
+    >>> rote.extend.register_construction(twice)
+    Traceback (most recent call last):
+    rote.errors.InputError: construction bietti2023...
+    """
     id, meets = construction.id, construction.meets
     mistakes = []
     if id in CONSTRUCTIONS:
-        mistakes.append("this id is registered already; every construction has its own")
+        mistakes.append("this id is registered already; give another")
     if meets is not None and meets not in RESULTS:
-        mistakes.append(f"meets: {meets!r} is no registered result; add it to rote.theory, or give unpromised")
+        mistakes.append(f"meets: {meets!r} is no registered result; register it first, or give unpromised")
     if construction.paper not in PAPERS:
-        mistakes.append(f"paper: {construction.paper!r} is no known paper; add its record to rote.theory.papers")
+        mistakes.append(f"paper: {construction.paper!r} is no known paper; register it first")
     if (meets is None) == (construction.unpromised is None):
         mistakes.append("give either meets (the id of a result) or unpromised (why it meets none)")
     if mistakes:

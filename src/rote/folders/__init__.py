@@ -6,8 +6,9 @@ were read, is known without them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rote.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rote.folders.folder import Folder as Folder
@@ -28,8 +29,4 @@ _WHERE = {
     "verify": "rote.folders.verification",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'rote.folders' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+__getattr__, __dir__ = lazy_names(__name__, _WHERE)

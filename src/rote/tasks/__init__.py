@@ -6,8 +6,9 @@ Names are imported when first asked for, so that theory, which needs a task's si
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rote.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rote.tasks.association import AssociationTask as AssociationTask
@@ -50,12 +51,4 @@ _WHERE = {
     "Vocabulary": "vocabulary",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'rote.tasks' has no attribute {name!r}")
-    return getattr(import_module(f"rote.tasks.{_WHERE[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_WHERE)
+__getattr__, __dir__ = lazy_names(__name__, {name: f"rote.tasks.{module}" for name, module in _WHERE.items()})

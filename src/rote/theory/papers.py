@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rote.errors import InputError
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -86,3 +88,19 @@ PAPERS: dict[str, Paper] = {
         ),
     )
 }
+
+
+def register_paper(paper: Paper) -> Paper:
+    """Add a paper, whose results and constructions may then be registered.
+
+    >>> import rote.extend
+    >>> rote.extend.register_paper(rote.extend.PAPERS["dana2025"])
+    Traceback (most recent call last):
+    rote.errors.InputError: paper dana2025: this id is registered already; give another
+    """
+    if paper.id in PAPERS:
+        raise InputError(f"paper {paper.id}: this id is registered already; give another")
+    if not paper.id.isidentifier():
+        raise InputError(f"paper {paper.id!r}: ids are letters and digits, such as dana2025")
+    PAPERS[paper.id] = paper
+    return paper

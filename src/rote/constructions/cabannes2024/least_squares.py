@@ -16,7 +16,7 @@ from pydantic import Field
 
 from rote.constructions.bietti2023 import dim_for
 from rote.constructions.common.memory_size import memory_spec
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask
 
@@ -44,7 +44,7 @@ def build(request: Request[AssociationTask, LeastSquaresOptions]) -> Draft:
     return Draft(memory.model(solved), measured={"facts": memory.task.facts, "eigenvalue_spread": spread})
 
 
-register(
+register_construction(
     Construction(
         id="cabannes2024.least_squares",
         summary="least-squares readout of a linear memory: closed form, all facts up to dim, most beyond",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
@@ -34,7 +34,7 @@ def flat_layer(request: Request[AssociationTask, Corollary1Options]) -> Attentio
     return theorem1_spec(request.task.majority().shape, 2, request.head_dim, request.heads, rank)
 
 
-def doubt(request: Request[AssociationTask, Corollary1Options]) -> str:
+def size_may_differ(request: Request[AssociationTask, Corollary1Options]) -> str:
     return f"in two dimensions it takes luck with the draw to tell the facts apart in {request.dtype}"
 
 
@@ -45,7 +45,7 @@ def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
     return store_growing(request.task.majority(), flat_layer(request), request, "dense")
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.corollary1",
         summary="two dimensions, answers on a circle, any number of facts",
@@ -55,7 +55,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=flat_layer,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         quick_facts=1_500,
         options=Corollary1Options,
     )

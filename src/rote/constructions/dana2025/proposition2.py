@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.errors import InputError
 from rote.models.sequence_encoder import SequenceEncoder
@@ -44,7 +44,7 @@ def build(request: Request[DistributionTask, Proposition2Options]) -> Draft:
     return Draft(encoder_model(encoder, task, request.dtype), measured=measured)
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.proposition2",
         summary="a table of dimension N - 1 that meets every distribution exactly",

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.errors import InputError
 from rote.models.sequence_encoder import SequenceEncoder
@@ -41,7 +41,7 @@ def circle_spec(request: Request[AssociationTask, Proposition3Options]) -> Seque
     return encoder_spec(request.task.majority(), 2)
 
 
-def doubt(request: Request[AssociationTask, Proposition3Options]) -> str:
+def size_may_differ(request: Request[AssociationTask, Proposition3Options]) -> str:
     answers = request.task.shape.answers
     if 1 - math.cos(2 * math.pi / answers) > SAFE_GAP.get(request.dtype, math.inf) or answers == 1:
         return ""
@@ -59,7 +59,7 @@ def build(request: Request[AssociationTask, Proposition3Options]) -> Draft:
     return Draft(encoder_model(encoder, task, request.dtype), measured=dict(measured))
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.proposition3",
         summary="a table of dimension 2, answers on a circle: every association, one row for each",
@@ -70,7 +70,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=circle_spec,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         options=Proposition3Options,
     )
 )

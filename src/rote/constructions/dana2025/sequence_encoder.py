@@ -6,7 +6,7 @@ the two least-squares encoders are what the slides of 2024 offer in closed form,
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
 from rote.constructions.dana2025.options import BestEncoderOptions, WeightedOptions
 from rote.tasks import DistributionTask
@@ -69,7 +69,7 @@ def build_weighted(request: Request[DistributionTask, WeightedOptions]) -> Draft
     return Draft(encoder_model(encoder, task, request.dtype), measured=measured)
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.sequence_encoder",
         summary="best table of rank d: the least divergence any Transformer of that embedding dimension can reach",
@@ -84,7 +84,7 @@ register(
         exact=False,
     )
 )
-register(
+register_construction(
     Construction(
         id="dana2025.f_ls",
         summary="table of rank d by truncated SVD of the centred log-probabilities, with its bound",
@@ -99,7 +99,7 @@ register(
         exact=False,
     )
 )
-register(
+register_construction(
     Construction(
         id="dana2025.f_wls",
         summary="table of rank d by least squares on log-probabilities, weighted with the probabilities",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
@@ -40,7 +40,7 @@ def _chosen(request: Request[AssociationTask, Theorem1Options]) -> tuple[Associa
     return task, spec, solve
 
 
-def doubt(request: Request[AssociationTask, Theorem1Options]) -> str:
+def size_may_differ(request: Request[AssociationTask, Theorem1Options]) -> str:
     if request.heads is not None or not request.options.growths:
         return f"whether a draw stores every fact in {request.dtype} is seen when it is made"
     return "heads are added when no draw stores every fact, or rounding moves margins too far"
@@ -54,7 +54,7 @@ def build(request: Request[AssociationTask, Theorem1Options]) -> Draft:
     return store_growing(task, spec, request, solve)
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.theorem1",
         summary="one attention layer, p = Hk + d facts by one linear solve",
@@ -64,7 +64,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=layer_for,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         options=Theorem1Options,
     )
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
 from rote.constructions.dana2025.options import Theorem1DistributionOptions
 from rote.models.attention_only import AttentionOnly
@@ -49,7 +49,7 @@ def build(request: Request[DistributionTask, Theorem1DistributionOptions]) -> Dr
     return Draft(model, promised(spec), measured)
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.theorem1_distribution",
         summary="one attention layer at the divergence of the best sequence encoder; near it with fewer heads",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
 from rote.tasks import DistributionTask
 
@@ -64,7 +64,7 @@ def build(request: Request[DistributionTask, Theorem2Options]) -> Draft:
     return Draft(encoder_model(encoder, task, request.dtype), measured=measured)
 
 
-register(
+register_construction(
     Construction(
         id="dana2025.theorem2",
         summary="a table for distributions that are nearly a look-up table: scaled, nearly orthogonal rows",

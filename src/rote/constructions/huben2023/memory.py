@@ -15,7 +15,7 @@ is asked for the answer, hence one-dimensional heads suffice: the mask is a flag
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.huben2023.options import FLAGS, ID, MemoryOptions
 from rote.errors import problems
 from rote.models.attention_only import AttentionOnly
@@ -47,11 +47,11 @@ def layers_for(request: Request[AssociationTask, MemoryOptions]) -> AttentionOnl
     return spec
 
 
-def doubt(request: Request[AssociationTask, MemoryOptions]) -> str:
+def size_may_differ(request: Request[AssociationTask, MemoryOptions]) -> str:
     return f"as many neurons as facts: whether {request.dtype} carries the solve is seen when it is made"
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="an MLP memory as attention heads: a SiLU neuron per fact, a head per neuron, two layers",
@@ -61,7 +61,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=layers_for,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         quick_facts=1_500,
         options=MemoryOptions,
     )

@@ -6,7 +6,7 @@ permutation-equivariant: a token that occurs twice in a sequence has one label t
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -23,7 +23,7 @@ def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> D
     return build_memorizer(request, Variant(ID, asked=True))
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer, sequence to sequence: the last token asks for its label",

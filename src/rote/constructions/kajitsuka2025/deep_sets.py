@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -16,7 +16,7 @@ def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> D
     return build_memorizer(request, Variant(ID, mixing="sum"))
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with a plain sum in place of attention",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask
 
@@ -16,7 +16,7 @@ def build(request: Request[AssociationTask, MemorizerOptions]) -> Draft:
     return build_memorizer(request, Variant(ID, table=True))
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with an embedding table in place of its first network",

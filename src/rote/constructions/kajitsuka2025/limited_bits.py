@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask
 
@@ -25,7 +25,7 @@ def build(request: Request[AssociationTask, LimitedBitsOptions]) -> Draft:
     return build_memorizer(request, Variant(ID, bits=request.options.bits))
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="the deep ReLU memorizer with words of a given number of bits",

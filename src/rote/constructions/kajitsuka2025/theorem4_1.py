@@ -6,7 +6,7 @@ arithmetic; a dtype bounds the words, and parameters then grow as N over their l
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -20,7 +20,7 @@ def build(request: Request[AssociationTask | VectorTask, MemorizerOptions]) -> D
     return build_memorizer(request, Variant(ID))
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="deep ReLU memorizer: sequence ids by uniform attention, labels from packed words",

@@ -12,8 +12,8 @@ number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_doubt
+from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import InputError
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask
@@ -43,7 +43,7 @@ def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
     return solve(request, spec, contexts, code, code[torch.from_numpy(task.answers).long()], generator)
 
 
-register(
+register_construction(
     Construction(
         id="madden2025",
         summary="one attention layer and an MLP with a neuron per fact: random but for one linear solve",
@@ -52,7 +52,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=layer_for,
-        doubt=solve_doubt,
+        size_may_differ=solve_may_fail,
         quick_facts=3_000,
         options=NeuronOptions,
     )

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Request, register
-from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_doubt
+from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import CheckFailed, InputError
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import DistributionTask
@@ -63,7 +63,7 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     return draft
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="one attention layer and an MLP with a neuron per context: next-token distributions, dim >= vocab - 1",
@@ -72,7 +72,7 @@ register(
         tasks=(DistributionTask,),
         build=build,
         spec=layer_for,
-        doubt=solve_doubt,
+        size_may_differ=solve_may_fail,
         quick_facts=3_000,
         options=MaddenDistributionOptions,
         exact=False,

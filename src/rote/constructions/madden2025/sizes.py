@@ -46,5 +46,5 @@ def neurons_spec(
     )
 
 
-def solve_doubt(request: Request[AssociationTask | DistributionTask, NeuronOptions]) -> str:
+def solve_may_fail(request: Request[AssociationTask | DistributionTask, NeuronOptions]) -> str:
     return f"as many neurons as contexts: whether {request.dtype} carries the solve is seen when it is made"

@@ -8,7 +8,7 @@ the identity, or a code per class. Notation: n is `context`, d `dim`, k `head_di
 
 from __future__ import annotations
 
-from rote.constructions.construction import Construction, Draft, Request, register
+from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.mahdavi2024.options import ID, TheoremOptions
 from rote.tasks import VectorTask
 
@@ -20,7 +20,7 @@ def build(request: Request[VectorTask, TheoremOptions]) -> Draft:
     return solve_values(request)
 
 
-register(
+register_construction(
     Construction(
         id=ID,
         summary="attention with a separate query memorizes H(min(n, k) - 1) + 1 vector examples, or up to Hd",

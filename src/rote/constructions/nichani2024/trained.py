@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.common.memory_size import memory_spec
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.errors import CheckFailed
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
@@ -37,7 +37,7 @@ def memory_for(request: Request[AssociationTask, TrainedOptions]) -> LinearMemor
     return memory_spec(request.task, request.dim or dim_for(shape.associations, shape.answers))
 
 
-def doubt(request: Request[AssociationTask, TrainedOptions]) -> str:
+def size_may_differ(request: Request[AssociationTask, TrainedOptions]) -> str:
     return "dim grows by a quarter while the trained memory misses facts" if request.dim is None else ""
 
 
@@ -96,7 +96,7 @@ def dim_for(facts: int, answers: int) -> int:
     return max(2, math.ceil(whole), math.ceil(few))
 
 
-register(
+register_construction(
     Construction(
         id="nichani2024.trained",
         summary="linear memory whose matrix is trained: about d^2/(2 ln T) facts, convex",
@@ -107,7 +107,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=memory_for,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         quick_facts=2_000,
         options=TrainedOptions,
     )

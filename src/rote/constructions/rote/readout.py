@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rote.constructions.construction import Abandoned, Construction, Draft, Request, register
+from rote.constructions.construction import Abandoned, Construction, Draft, Request, register_construction
 from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
@@ -35,7 +35,7 @@ def layer_for(request: Request[AssociationTask, ReadoutOptions]) -> AttentionOnl
     return spec
 
 
-def doubt(request: Request[AssociationTask, ReadoutOptions]) -> str:
+def size_may_differ(request: Request[AssociationTask, ReadoutOptions]) -> str:
     return "the size is an estimate: heads are added while a fit misses facts"
 
 
@@ -75,7 +75,7 @@ def _failure(task: AssociationTask, spec: AttentionOnly, dtype: str, recalled: i
     )
 
 
-register(
+register_construction(
     Construction(
         id="rote.readout",
         summary="more facts than Theorem 1: random attention, W_O and W_U fitted by cross-entropy",
@@ -85,7 +85,7 @@ register(
         tasks=(AssociationTask,),
         build=build,
         spec=layer_for,
-        doubt=doubt,
+        size_may_differ=size_may_differ,
         quick_facts=500,
         options=ReadoutOptions,
     )

@@ -72,8 +72,8 @@ def built_row(
     )
     try:
         spec = construction.spec(request) if construction.spec else None
-        doubt = construction.doubt(request) if construction.doubt else ""
-        if spec is not None and not doubt:
+        reason = construction.size_may_differ(request) if construction.size_may_differ else ""
+        if spec is not None and not reason:
             return _sized(way, task, dtype, spec, request.dtype)
         if everything or task.facts <= way.quick_facts:
             return _measured(way, task, dtype, build_way(way, task, dtype, progress))
@@ -89,7 +89,7 @@ def built_row(
         command=way.command(task, dtype),
         reason=f"only building tells, and {task.facts:,} facts take a while"
         if spec is None
-        else f"it starts from {spec.parameters():,} parameters; {doubt}",
+        else f"it starts from {spec.parameters():,} parameters; {reason}",
     )
 
 

@@ -23,6 +23,20 @@ from rote.tasks.vocabulary import Vocabulary
 SOURCES: dict[str, Source] = {source.name: source for source in (AIRPORTS, COUNTRIES, WORDNET)}
 
 
+def register_source(source: Source) -> Source:
+    """Add a named source, which every argument called `facts` then accepts.
+
+    >>> import rote.extend
+    >>> rote.extend.register_source(rote.extend.SOURCES["countries"])
+    Traceback (most recent call last):
+    rote.errors.InputError: source countries: this name is registered already; give another
+    """
+    if source.name in SOURCES:
+        raise InputError(f"source {source.name}: this name is registered already; give another")
+    SOURCES[source.name] = source
+    return source
+
+
 class _Options(BaseModel):
     """What may follow a source's name: how its table is read, and how many of its facts are taken."""
 

@@ -1,0 +1,74 @@
+"""What your own constructions, results, papers and sources of facts are written with; docs/extending.md shows how.
+
+    from rote.extend import Construction, Draft, Options, Request, register_construction, result
+
+Constructions: `Construction`, `Request`, `Draft`, `Options`, `register_construction`, `CONSTRUCTIONS`. Results:
+`result`, `Result`, `Value`, `Refusal`, `SmallestModel`, `SmallestSize`, `TaskShape`, `RESULTS`. Papers: `Paper`,
+`register_paper`, `PAPERS`. Sources of facts: `Source`, `Table`, `Reading`, `register_source`, `SOURCES`. Models:
+`Spec`, `dtype_named`.
+
+`rote.testing` has the suites that rote holds its own to. What is in `rote.extend.__all__` is as stable as what is in
+`rote.__all__`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rote.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rote.constructions.construction import CONSTRUCTIONS as CONSTRUCTIONS
+    from rote.constructions.construction import Construction as Construction
+    from rote.constructions.construction import Draft as Draft
+    from rote.constructions.construction import Options as Options
+    from rote.constructions.construction import Request as Request
+    from rote.constructions.construction import register_construction as register_construction
+    from rote.models.model import dtype_named as dtype_named
+    from rote.models.spec import Spec as Spec
+    from rote.tasks.origin import Reading as Reading
+    from rote.tasks.shape import TaskShape as TaskShape
+    from rote.tasks.sources import SOURCES as SOURCES
+    from rote.tasks.sources import Source as Source
+    from rote.tasks.sources import register_source as register_source
+    from rote.tasks.table import Table as Table
+    from rote.theory.bound import Refusal as Refusal
+    from rote.theory.bound import Value as Value
+    from rote.theory.papers import PAPERS as PAPERS
+    from rote.theory.papers import Paper as Paper
+    from rote.theory.papers import register_paper as register_paper
+    from rote.theory.result import RESULTS as RESULTS
+    from rote.theory.result import Result as Result
+    from rote.theory.result import result as result
+    from rote.theory.smallest import SmallestModel as SmallestModel
+    from rote.theory.smallest import SmallestSize as SmallestSize
+
+_WHERE = {
+    "CONSTRUCTIONS": "rote.constructions",
+    "Construction": "rote.constructions.construction",
+    "Draft": "rote.constructions.construction",
+    "Options": "rote.constructions.construction",
+    "PAPERS": "rote.theory.papers",
+    "Paper": "rote.theory.papers",
+    "RESULTS": "rote.theory",
+    "Reading": "rote.tasks.origin",
+    "Refusal": "rote.theory.bound",
+    "Request": "rote.constructions.construction",
+    "Result": "rote.theory.result",
+    "SOURCES": "rote.tasks.sources",
+    "SmallestModel": "rote.theory.smallest",
+    "SmallestSize": "rote.theory.smallest",
+    "Source": "rote.tasks.sources",
+    "Spec": "rote.models",
+    "Table": "rote.tasks.table",
+    "TaskShape": "rote.tasks.shape",
+    "Value": "rote.theory.bound",
+    "dtype_named": "rote.models.model",
+    "register_construction": "rote.constructions.construction",
+    "register_paper": "rote.theory.papers",
+    "register_source": "rote.tasks.sources",
+    "result": "rote.theory.result",
+}
+
+__all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
+__getattr__, __dir__ = lazy_names(__name__, _WHERE)

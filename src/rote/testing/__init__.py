@@ -1,0 +1,19 @@
+"""Conformance suites for your own constructions and results: the checks that rote holds its own to.
+
+A suite is a class of pytest tests. Subclass it with the cases to be checked:
+
+    from rote.testing import ConstructionCase, ConstructionSuite
+
+    class TestMine(ConstructionSuite):
+        cases = {"mine2026.table": ConstructionCase(tasks=("random:vocab=12,context=2,facts=30",))}
+
+They need pytest and hypothesis: `pip install "byrote[testing]"`.
+"""
+
+from __future__ import annotations
+
+from rote.testing.constructions import ConstructionCase as ConstructionCase
+from rote.testing.constructions import ConstructionSuite as ConstructionSuite
+from rote.testing.registries import kept_registries as kept_registries
+
+__all__ = ["ConstructionCase", "ConstructionSuite", "kept_registries"]
