@@ -14,16 +14,16 @@ import time
 
 import rote
 from rote.errors import RoteError
-from rote.experiments.sizing.built import Way, build_way, built_row, ways_for
+from rote.experiments.sizing.built import PlannedBuild, built_row, planned_builds
 from rote.experiments.sizing.row import PlanRow
 from rote.folders.folder import weights_bytes
 from rote.tasks import AssociationTask
 
 
-def outcome(row: PlanRow, way: Way, task: AssociationTask, dtype: str | None) -> tuple[str, str]:
+def outcome(row: PlanRow, method: PlannedBuild, task: AssociationTask, dtype: str | None) -> tuple[str, str]:
     """Parameters and bytes as built, and how they compare with the row."""
     try:
-        built = build_way(way, task, dtype)
+        built = method.build(task, dtype)
     except RoteError as error:
         kept = {"refused": "refused", "starts": "not promised"}
         return f"refused: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
@@ -48,17 +48,18 @@ def main() -> None:
         task = rote.facts(name)
         if not isinstance(task, AssociationTask):
             parser.error(f"{name}: this table is of associations")
-        for way in ways_for(task):
-            if given.method and way.id not in given.method:
+        for method in planned_builds(task):
+            if given.method and method.id not in given.method:
                 continue
-            row = built_row(way, task, given.dtype)
+            row = built_row(method, task, given.dtype)
             planned = "-" if row.bytes is None else f"{row.parameters:,} / {row.bytes:,}"
             built, verdict, start = "not built", "-", time.perf_counter()
             if given.slow or row.section != "starts":
-                built, verdict = outcome(row, way, task, given.dtype)
+                built, verdict = outcome(row, method, task, given.dtype)
             seconds = time.perf_counter() - start
             print(
-                f"| {name} | {way.id} | {row.section} | {planned} | {built} | {verdict} | {seconds:.1f} |", flush=True
+                f"| {name} | {method.id} | {row.section} | {planned} | {built} | {verdict} | {seconds:.1f} |",
+                flush=True,
             )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from rote.arguments import typed
 from rote.experiments.capacities.capacity import capacity
 from rote.experiments.files import write_json
-from rote.experiments.sizing.built import build_way, ways_for
+from rote.experiments.sizing.built import planned_builds
 from rote.experiments.sizing.plan import plan
 from rote.experiments.sizing.promise import theorem1_promise
 from rote.experiments.sizing.row import PlanRow
@@ -157,11 +157,11 @@ def real_table(settings: TableSettings, folder: Path, workers: int | None, progr
             lambda: {"rows": [row.model_dump(mode="json") for row in plan(task, progress=progress)]},
         )["rows"]
     ]
-    ways = {way.id: way for way in ways_for(task)}
+    builds = {planned.id: planned for planned in planned_builds(task)}
     built = [
         _verified(
             id, folder / id, task,
-            lambda path, id=id: build_way(ways[id], task, settings.also.get(id), progress).save(path),
+            lambda path, id=id: builds[id].build(task, settings.also.get(id), progress).save(path),
         )
         for id in _to_build(rows, settings.also)
     ]  # fmt: skip

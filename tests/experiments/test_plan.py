@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.sizing.built import build_way, built_row, ways_for
+from rote.experiments.sizing.built import built_row, planned_builds
 from rote.experiments.sizing.plan import plan
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import rows_without_model, theory_rows
@@ -18,6 +18,7 @@ from rote.folders import read_folder, write_folder
 from rote.folders.folder import weights_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
+from rote.report.build_command import build_command
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.facts import facts
 from rote.theory.dana2025 import smallest_corollary1, smallest_remark2, smallest_remark2_flat, smallest_theorem1
@@ -29,7 +30,7 @@ from task_shapes import AIRPORTS, shapes
 
 FACTS = [((f"word{i % 20}", f"name{i // 20}"), f"answer{i % 7}") for i in range(300)]
 SMALL = AssociationTask.from_facts(FACTS[:60])
-WAYS = [way.id for way in ways_for(SMALL)]
+BUILDS = [planned.id for planned in planned_builds(SMALL)]
 SLOW_ON_COUNTRIES = {"rote.readout", "huben2023"}
 """A fit of a minute, and a solve of some seconds; `benchmarks/plan.py` builds them as well."""
 
@@ -40,13 +41,13 @@ def small_plan() -> dict[tuple[str, str], PlanRow]:
 
 
 def check_planned_is_built(id: str, task: AssociationTask, dtype: str | None, folder) -> None:
-    way = next(way for way in ways_for(task) if way.id == id)
-    row = built_row(way, task, dtype)
+    planned = next(planned for planned in planned_builds(task) if planned.id == id)
+    row = built_row(planned, task, dtype)
     if row.section == "refused":
         with pytest.raises(InputError):
-            build_way(way, task, dtype)
+            planned.build(task, dtype)
         return
-    built = build_way(way, task, dtype)
+    built = planned.build(task, dtype)
     write_folder(folder, built.model, task.origin, built.provenance, built.certificate)
     assert row.section == "builds"
     assert (row.parameters, row.spec) == (built.certificate.parameters, built.model.spec.to_config())
@@ -56,12 +57,12 @@ def check_planned_is_built(id: str, task: AssociationTask, dtype: str | None, fo
     assert read_folder(folder).model.parameters == row.parameters
 
 
-@pytest.mark.parametrize("id", WAYS)
+@pytest.mark.parametrize("id", BUILDS)
 def test_what_is_planned_for_a_small_table_is_built(id, tmp_path):
     check_planned_is_built(id, SMALL, None, tmp_path / "model")
 
 
-@pytest.mark.parametrize("id", [id for id in WAYS if id not in SLOW_ON_COUNTRIES])
+@pytest.mark.parametrize("id", [id for id in BUILDS if id not in SLOW_ON_COUNTRIES])
 def test_what_is_planned_for_countries_is_built(id, tmp_path):
     check_planned_is_built(id, facts("countries"), None, tmp_path / "model")
 
@@ -72,36 +73,35 @@ def test_what_is_planned_in_half_precision_is_built_or_refused(id, tmp_path):
 
 
 def test_a_start_that_may_grow_is_no_promise():
-    way = next(way for way in ways_for(SMALL) if way.id == "rote.readout")
-    row = built_row(way, facts("countries"), None)
+    planned = next(planned for planned in planned_builds(SMALL) if planned.id == "rote.readout")
+    row = built_row(planned, facts("countries"), None)
     assert (row.section, row.parameters, row.bytes) == ("starts", None, None)
     assert "heads are added" in row.reason
     assert "it starts from" in row.reason
 
 
 def test_what_only_building_tells_is_not_sized_for_many_facts():
-    way = next(way for way in ways_for(SMALL) if way.id == "kajitsuka2025.deep_sets")
+    planned = next(planned for planned in planned_builds(SMALL) if planned.id == "kajitsuka2025.deep_sets")
     many = AssociationTask.from_facts([((f"a{i % 200}", f"b{i // 200}"), f"c{i % 9}") for i in range(20_001)])
-    row = built_row(way, many, None)
+    row = built_row(planned, many, None)
     assert (row.section, row.parameters, row.bytes, row.model) == ("starts", None, None, "not sized")
 
 
 def test_every_method_has_a_row_with_its_command(small_plan):
     by_method = {row.construction: row for (section, _), row in small_plan.items() if section in ("builds", "starts")}
-    stores_associations = {id for id, way in CONSTRUCTIONS.items() if AssociationTask in way.tasks}
+    stores_associations = {id for id, planned in CONSTRUCTIONS.items() if AssociationTask in planned.tasks}
     refused = {row.construction for (section, _), row in small_plan.items() if section == "refused"}
     assert set(by_method) | refused >= stores_associations
     for id, row in by_method.items():
-        assert row.command is not None
-        assert f"--method {id}" in row.command
+        assert f"--method {id}" in (build_command(row, "facts.csv", None) or "")
         assert row.possible
 
 
 def test_a_named_dtype_is_in_the_command():
-    rows = plan(SMALL, dtype="float64")
-    commands = [row.command for row in rows if row.command is not None]
-    assert commands
-    assert all("--dtype float64" in command for command in commands)
+    commands = {row.id: build_command(row, "a b.csv", "float64", " --keys words") for row in plan(SMALL)}
+    assert commands["dana2025.remark2"] == (
+        "rote build 'a b.csv' --method dana2025.theorem1 --rank-one --dtype float64 --keys words -o model"
+    )
     with pytest.raises(InputError, match="dtype"):
         plan(SMALL, dtype="int8")
 
@@ -112,7 +112,7 @@ def test_sections_are_sorted_by_bytes_and_orders_have_none(small_plan):
         assert sizes == sorted(sizes)
     orders = [row for (section, _), row in small_plan.items() if section == "orders"]
     assert {"morris2025.bits", "kajitsuka2025.theorem4_1"} <= {row.id for row in orders}
-    assert all(row.bytes is None and row.command is None for row in orders)
+    assert all(row.bytes is None and build_command(row, "f", None) is None for row in orders)
 
 
 def test_mahdavi_is_impossible_for_recurring_queries():

@@ -39,23 +39,32 @@ def plan(
     task = require_tokens(read_facts(facts, reading), why)
 
     from rote.experiments.sizing.plan import plan as make_plan
+    from rote.report.build_command import build_command
 
-    rows = [_as_typed(row, reading) for row in make_plan(task, dtype=dtype, everything=everything, progress=bars())]
+    rows = make_plan(task, dtype=dtype, everything=everything, progress=bars())
+    typed = "" if reading is None else reading.typed()
+
+    def command(row: PlanRow) -> str | None:
+        return build_command(row, task.origin.source, dtype, typed)
+
     if as_json:
-        print_json([row.model_dump() for row in rows])
+        print_json([{**row.model_dump(), "command": command(row)} for row in rows])
         return
     sections = {name: [row for row in rows if row.section == name] for name in ("starts", "orders", "refused")}
     sized = [row for row in rows if row.section in ("builds", "no model")]
     print_table(
         f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers",
         ["bytes", "parameters", "what holds them, and what builds it"],
-        [[row.bytes, row.parameters, _what(row)] for row in sorted(sized, key=lambda row: row.bytes or 0)],
+        [
+            [row.bytes, row.parameters, _what(row, command(row))]
+            for row in sorted(sized, key=lambda row: row.bytes or 0)
+        ],
     )
     if sections["starts"]:
         print_table(
             "no size is promised: only building tells (--all does so)",
             ["method", "what builds it, and where it starts"],
-            [[row.id, f"{_what(row)}: {row.reason}"] for row in sections["starts"]],
+            [[row.id, f"{_what(row, command(row))}: {row.reason}"] for row in sections["starts"]],
         )
     if sections["orders"]:
         print_table(
@@ -67,14 +76,6 @@ def plan(
         print_table("cannot hold them", ["method", "why"], [[row.id, row.reason] for row in sections["refused"]])
 
 
-def _what(row: PlanRow) -> str:
+def _what(row: PlanRow, command: str | None) -> str:
     note = f"; {row.note}" if row.note else ""
-    return f"{row.id}: {row.model}" if row.command is None else f"{row.command}  ({row.model}{note})"
-
-
-def _as_typed(row: PlanRow, reading: ReadingOptions | None) -> PlanRow:
-    """The row with a command that reads the facts as this one did."""
-    typed = "" if reading is None else reading.typed()
-    if row.command is None or not typed:
-        return row
-    return row.model_copy(update={"command": row.command.replace(" -o model", f"{typed} -o model")})
+    return f"{row.id}: {row.model}" if command is None else f"{command}  ({row.model}{note})"

@@ -18,6 +18,7 @@ from rote.experiments.sizing.built import BITS
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.models.attention_only import AttentionOnly
+from rote.report.build_command import build_command
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks.shape import TaskShape
 from rote.theory import bounds
@@ -88,6 +89,10 @@ class PlannerState:
             return shlex.quote(self.facts.name)
         shape = self.facts.shape
         return f"random:vocab={shape.vocab},context={shape.context},facts={shape.associations},seed=1"
+
+    def row_command(self, row: PlanRow) -> str | None:
+        """The command that builds a row of the plan."""
+        return build_command(row, self.facts.name, self.dtype)
 
     def bounds(self) -> list[Bound]:
         return bounds(self.spec)

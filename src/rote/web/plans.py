@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from rote.errors import RoteError
-from rote.experiments.sizing.built import built_row, ways_for
-from rote.experiments.sizing.plan import arranged
+from rote.experiments.sizing.built import built_row, planned_builds
+from rote.experiments.sizing.plan import plan_rows
 from rote.experiments.sizing.row import PlanRow, Section
 from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
@@ -76,10 +76,10 @@ def plan_of(state: PlannerState, tables: Tables, jobs: Jobs, wait: float = 0.0) 
 
 def _rows(name: str, dropped: Dropped | None, dtype: str | None, progress: Progress) -> Sequence[PlanRow]:
     task = require_tokens(facts(name), "plans are for token tasks") if dropped is None else dropped.task
-    ways, built = ways_for(task), []
-    with progress.stage("methods", len(ways)) as stage:
-        for way in ways:
-            stage.describe(way.id)
-            built.append(built_row(way, task, dtype))
+    builds, built = planned_builds(task), []
+    with progress.stage("methods", len(builds)) as stage:
+        for planned in builds:
+            stage.describe(planned.id)
+            built.append(built_row(planned, task, dtype))
             stage.advance()
-    return arranged(task, dtype, built, zipped_bytes(task) if dropped is None else dropped.zipped)
+    return plan_rows(task, dtype, built, zipped_bytes(task) if dropped is None else dropped.zipped)

@@ -120,7 +120,7 @@ class Ledger:
         """
         path = Path(folder) / FILE
         if not path.is_file():
-            raise InputError(f"{folder}: not a run, {FILE} missing; `rote reproduce FIGURE -o RUN` makes one")
+            raise InputError(f"{folder}: is not a run, {FILE} is missing; give the folder of a run")
         try:
             with closing(for_reading(path, whole)) as connection:
                 # What is read in several statements is of one moment.

@@ -1,14 +1,13 @@
-"""Rows of a plan that `rote build` keeps: one for every construction that stores this kind of task.
+"""The rows of a plan that a build would confirm: one for every construction that stores this kind of task.
 
-Sizes are chosen by the constructions' own code. Where a construction is in doubt (a draw may miss facts, a fit may need
-more heads) and building takes seconds, it is built to find out; beyond that the row has no numbers, and says in words
-where the build starts.
+Sizes are chosen by the constructions' own code. If the built size may differ from it (a random initialization may miss
+facts, a fit may need more heads), the construction is built when that takes seconds. Otherwise the row has no numbers
+and says where the build starts.
 """
 
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,45 +27,41 @@ INDEX_BITS = 64
 
 
 @dataclass(frozen=True)
-class Way:
-    """A construction with settings that make a row of their own."""
+class PlannedBuild:
+    """A construction, with the options that distinguish its row of a plan."""
 
     id: str
     construction: Construction[Any, Any]
     quick_facts: int
+    """Number of facts up to which building takes seconds."""
     options: dict[str, Any] = field(default_factory=dict)
-    flags: str = ""
-    """What the settings are on the command line."""
 
-    def command(self, task: TokenTask, dtype: str | None) -> str:
-        precision = "" if dtype is None else f" --dtype {dtype}"
-        facts = shlex.quote(task.origin.source)
-        return f"rote build {facts} --method {self.construction.id}{self.flags}{precision} -o model"
+    def build(self, task: TokenTask, dtype: str | None, progress: Progress = SILENT) -> Built:
+        """The model that the row describes."""
+        return build(task, self.construction.id, dtype=dtype, keep_keys=False, progress=progress, **self.options)
 
 
-def ways_for(task: TokenTask) -> list[Way]:
-    """Every construction of such tasks, and Theorem 1 with query-key matrices of rank one, which Remark 2 is about."""
-    ways = [
-        Way(id, construction, construction.quick_facts)
+def planned_builds(task: TokenTask) -> list[PlannedBuild]:
+    """Every construction of such tasks, and Theorem 1 with query-key matrices of rank one (Remark 2)."""
+    builds = [
+        PlannedBuild(id, construction, construction.quick_facts)
         for id, construction in CONSTRUCTIONS.items()
         if isinstance(task, construction.tasks)
     ]
     if isinstance(task, AssociationTask):
-        # Rank one leaves no room for the gates of the quick solve, so that the dense one limits the facts.
-        ways.append(
-            Way("dana2025.remark2", CONSTRUCTIONS["dana2025.theorem1"], 2_500, {"rank_one": True}, " --rank-one")
-        )
-    return ways
+        # Rank one leaves no room for the gates of the fast solver, so the dense one limits the number of facts.
+        builds.append(PlannedBuild("dana2025.remark2", CONSTRUCTIONS["dana2025.theorem1"], 2_500, {"rank_one": True}))
+    return builds
 
 
 def built_row(
-    way: Way, task: TokenTask, dtype: str | None, everything: bool = False, progress: Progress = SILENT
+    planned: PlannedBuild, task: TokenTask, dtype: str | None, everything: bool = False, progress: Progress = SILENT
 ) -> PlanRow:
-    """The size that building this way ends in, or that only building tells, or why it is refused."""
-    construction = way.construction
+    """The row of one construction: the size of the built model, where the build starts, or why it is rejected."""
+    construction = planned.construction
     request = Request(
         task,
-        parse_options(construction, way.options),
+        parse_options(construction, planned.options),
         dtype=dtype or construction.default_dtype,
         progress=progress,
     )
@@ -74,34 +69,28 @@ def built_row(
         spec = construction.spec(request) if construction.spec else None
         reason = construction.size_may_differ(request) if construction.size_may_differ else ""
         if spec is not None and not reason:
-            return _sized(way, task, dtype, spec, request.dtype)
-        if everything or task.facts <= way.quick_facts:
-            return _measured(way, task, dtype, build_way(way, task, dtype, progress))
+            return _sized(planned, spec, request.dtype)
+        if everything or task.facts <= planned.quick_facts:
+            return _measured(planned, planned.build(task, dtype, progress))
     except (InputError, CheckFailed) as error:
-        return _refused(way, str(error))
-    # Numbers are promises, so a size that may grow is said in words alone.
+        return _rejected(planned, str(error))
+    # Numbers are guarantees, so a size that may grow is given in words only.
     return _row(
-        way,
+        planned,
         section="starts",
         possible=True,
         model="not sized" if spec is None else in_words(spec),
         spec=None if spec is None else spec.to_config(),
-        command=way.command(task, dtype),
         reason=f"only building tells, and {task.facts:,} facts take a while"
         if spec is None
         else f"it starts from {spec.parameters():,} parameters; {reason}",
     )
 
 
-def build_way(way: Way, task: TokenTask, dtype: str | None, progress: Progress = SILENT) -> Built:
-    """What the row's command builds."""
-    return build(task, way.construction.id, dtype=dtype, keep_keys=False, progress=progress, **way.options)
-
-
-def _sized(way: Way, task: TokenTask, given: str | None, spec: Spec, dtype: str) -> PlanRow:
+def _sized(planned: PlannedBuild, spec: Spec, dtype: str) -> PlanRow:
     bits = float(BITS[dtype] * spec.parameters() + INDEX_BITS * size_of(spec.index_shapes()))
     return _row(
-        way,
+        planned,
         section="builds",
         possible=True,
         model=in_words(spec),
@@ -109,17 +98,16 @@ def _sized(way: Way, task: TokenTask, given: str | None, spec: Spec, dtype: str)
         parameters=spec.parameters(),
         bits=bits,
         bytes=math.ceil(bits / 8),
-        command=way.command(task, given),
         reason="the build ends in this size",
-        note="" if way.construction.exact else "promises most facts, not all",
+        note="" if planned.construction.exact else "guarantees most facts, not all",
     )
 
 
-def _measured(way: Way, task: TokenTask, dtype: str | None, built: Built) -> PlanRow:
+def _measured(planned: PlannedBuild, built: Built) -> PlanRow:
     size, certificate = weights_bytes(built.model), built.certificate
     packed = f", packed from {built.model.bytes:,} bytes" if size < built.model.bytes else ""
     return _row(
-        way,
+        planned,
         section="builds",
         possible=True,
         model=in_words(built.model.spec),
@@ -127,22 +115,22 @@ def _measured(way: Way, task: TokenTask, dtype: str | None, built: Built) -> Pla
         parameters=built.model.parameters,
         bits=8.0 * size,
         bytes=size,
-        command=way.command(task, dtype),
         reason=f"built: {certificate.recalled:,} of {certificate.facts:,} recalled in {certificate.dtype}{packed}",
         note="" if certificate.complete else f"misses {certificate.missed:,} facts",
     )
 
 
-def _refused(way: Way, reason: str) -> PlanRow:
-    return _row(way, section="refused", possible=False, model="none", reason=reason)
+def _rejected(planned: PlannedBuild, reason: str) -> PlanRow:
+    return _row(planned, section="refused", possible=False, model="none", reason=reason)
 
 
-def _row(way: Way, **fields: Any) -> PlanRow:
-    meets = RESULTS.get(way.id if way.options else way.construction.meets or "")
+def _row(planned: PlannedBuild, **fields: Any) -> PlanRow:
+    meets = RESULTS.get(planned.id if planned.options else planned.construction.meets or "")
     return PlanRow(
-        id=way.id,
+        id=planned.id,
         kind="lower" if meets is None else meets.kind,
-        construction=way.construction.id,
-        source=way.construction.source if meets is None else meets.source,
+        construction=planned.construction.id,
+        options=planned.options,
+        source=planned.construction.source if meets is None else meets.source,
         **fields,
     )

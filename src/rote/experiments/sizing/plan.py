@@ -14,7 +14,7 @@ from typing import get_args
 
 from rote.arguments import typed
 from rote.display import Records
-from rote.experiments.sizing.built import BITS, built_row, ways_for
+from rote.experiments.sizing.built import BITS, built_row, planned_builds
 from rote.experiments.sizing.row import PlanRow, Section
 from rote.experiments.sizing.theory import rows_without_model, theory_rows
 from rote.experiments.storage import zipped_bytes
@@ -50,11 +50,11 @@ def plan(
     if dtype is not None:
         dtype_named(dtype)
     file = Path(task.origin.source)
-    built = [built_row(way, task, dtype, everything, progress) for way in ways_for(task)]
-    return arranged(task, dtype, built, zipped_bytes(file if file.is_file() else task))
+    built = [built_row(build, task, dtype, everything, progress) for build in planned_builds(task)]
+    return plan_rows(task, dtype, built, zipped_bytes(file if file.is_file() else task))
 
 
-def arranged(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
+def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
     """The rows that builds gave, what theory says beside them, and what the facts take without a model, in order."""
     without = rows_without_model(task.shape, BITS[dtype or "float32"], zipped)
     return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)

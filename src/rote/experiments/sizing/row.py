@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 NO_METHOD = "none"
-"""In place of a method, where there is no model or nobody constructs it."""
+"""The method of a row without a model, or without a construction."""
 
 Section = Literal["builds", "starts", "orders", "refused", "no model"]
 """What a row is worth: the size that a build ends in; none, since only building tells; what theory says without a
@@ -40,9 +40,9 @@ class PlanRow(BaseModel):
     bytes: int | None = None
     """Of the tensors in the file of weights."""
     construction: str = NO_METHOD
-    """Method by which `rote build` makes it."""
-    command: str | None = None
-    """What builds it."""
+    """The method that builds it."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the method for this row."""
     reason: str
     """What the size rests on, or why there is none."""
     note: str = ""

@@ -1,0 +1,25 @@
+"""The command that builds a row of a plan, for pages and the command line."""
+
+from __future__ import annotations
+
+import shlex
+
+from rote.experiments.sizing.row import NO_METHOD, PlanRow
+
+FLAGS = {"rank_one": "--rank-one"}
+"""Options of methods that are flags of `rote build`; the others are given by `--set`."""
+
+
+def build_command(row: PlanRow, source: str, dtype: str | None, reading: str = "") -> str | None:
+    """The `rote build` command of a row; none for a row that no method builds.
+
+    `reading` are the flags by which the facts were read, with a space in front.
+    """
+    if row.construction == NO_METHOD or not row.possible:
+        return None
+    options = "".join(
+        f" {FLAGS[name]}" if name in FLAGS else f" --set {shlex.quote(f'{name}={value}')}"
+        for name, value in row.options.items()
+    )
+    precision = "" if dtype is None else f" --dtype {dtype}"
+    return f"rote build {shlex.quote(source)} --method {row.construction}{options}{precision}{reading} -o model"
