@@ -15,6 +15,7 @@ SOURCE = Path(rote.__file__).parent
 
 LAYERS = [
     ("version", "lazy", "stability"),
+    ("interrupts",),
     ("words",),
     ("errors",),
     ("files",),

@@ -1,5 +1,28 @@
-"""`python -m rote`."""
+"""The entry point of `rote` and of `python -m rote`."""
 
-from rote.cli import run
+from __future__ import annotations
 
-run()
+from rote import interrupts
+
+
+def run() -> None:
+    """Run the command line: signals are taken over before anything large is imported."""
+    try:
+        interrupts.supervise()
+        interrupts.install()
+        from rote.cli import main
+
+        code = main()
+    except (MemoryError, ImportError, RuntimeError) as error:
+        import sys
+
+        message = interrupts.out_of_memory(error)
+        if message is None:
+            raise
+        print(f"rote: {message}", file=sys.stderr)
+        code = 2
+    interrupts.end(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError, cut, system_cause
+from rote.interrupts import completed, unfinished
 
 
 @dataclass(frozen=True)
@@ -304,17 +305,19 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     with writing(path):
         aside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}{path.suffix}")
-        with new_file(aside):
-            pass
-        try:
-            yield aside
-            aside.replace(path)
-        except BaseException as error:
-            with suppress(OSError):
-                aside.unlink(missing_ok=True)
-            if type(error).__module__.startswith("polars."):
-                raise OSError(errno.EIO, str(error).splitlines()[0]) from None
-            raise
+        with unfinished(aside):
+            try:
+                with new_file(aside):
+                    pass
+                yield aside
+                aside.replace(path)
+                completed(path)
+            except BaseException as error:
+                with suppress(OSError):
+                    aside.unlink(missing_ok=True)
+                if type(error).__module__.startswith("polars."):
+                    raise OSError(errno.EIO, str(error).splitlines()[0]) from None
+                raise
 
 
 @contextmanager

@@ -156,11 +156,11 @@ def test_interrupting_a_command_that_writes_says_what_is_on_disk(rote, files, mo
     monkeypatch.setattr("rote.constructions.build.build", interrupt)
     outcome = rote("build", "facts.csv", "-o", "model")
     assert outcome.code == 130
-    assert "written completely or not at all" in outcome.err
+    assert "interrupted; nothing was written" in outcome.err
     assert not (files / "model").exists()
 
 
-def test_interrupting_training_keeps_the_models_that_ended_and_the_same_command_goes_on(rote, files, monkeypatch):
+def test_interrupting_training_keeps_the_models_that_ended_and_the_same_command_resumes(rote, files, monkeypatch):
     words = ["train", "facts.csv", "-o", "model", "--dim", "4", "--heads", "2", "--seeds", "3", "--steps", "30"]
     write = KeptSeeds.write
 
@@ -172,7 +172,7 @@ def test_interrupting_training_keeps_the_models_that_ended_and_the_same_command_
         patch.setattr(KeptSeeds, "write", interrupt)
         outcome = rote(*words, "--workers", "1")
     assert outcome.code == 130
-    assert "1 of 3 models ended and are kept in model.seeds, the same command goes on" in outcome.err
+    assert "what had ended is kept in model.seeds, and the same command resumes" in outcome.err
     assert not (files / "model").exists()
     assert len(rote(*words, "--json").json["models"]) == 3
     assert not (files / "model.seeds").exists()

@@ -10,6 +10,7 @@ import sys
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
+from rote import interrupts
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.numbers import as_typed
 from rote.cli.output import complain
@@ -68,23 +69,37 @@ def _main(words: list[str]) -> int:
         # Help shows the first sentence of every command.
         for name in COMMANDS:
             app[name]
+    interrupts.begin()
+    try:
+        return _ended(words)
+    except BaseException as error:
+        # A signal ends the command whatever a library makes of the exception that it raised.
+        signalled = interrupts.received()
+        if signalled is not None:
+            return complain(interrupts.message(signalled), interrupts.CODES[signalled])
+        if isinstance(error, KeyboardInterrupt):
+            return complain(interrupts.message(), 130)
+        message = interrupts.out_of_memory(error)
+        if message is None:
+            raise
+        return complain(message + (_smaller(_flags(words)) if "for this size" in message else ""), 2)
+
+
+def _ended(words: list[str]) -> int:
     try:
         outcome = app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         return complain(usage_problem(error, app, words), 2)
     except RoteError as error:
+        if interrupts.received() is not None:
+            raise
         return complain(in_flags(str(error), _flags(words)), error.exit_code)
-    except KeyboardInterrupt:
-        return complain(_interrupted(_flags(words)), 130)
     except BrokenPipeError:
         return 0
     except OSError as error:
-        return complain(system_message(error), 2)
-    except (MemoryError, RuntimeError) as error:
-        # What torch cannot allocate is a RuntimeError of this text.
-        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):
+        if interrupts.received() is not None or interrupts.out_of_memory(error) is not None:
             raise
-        return complain(_out_of_memory(_flags(words)), 2)
+        return complain(system_message(error), 2)
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -93,19 +108,7 @@ def _flags(words: list[str]) -> dict[str, str]:
     return flags_of(app.parse_commands(words)[1][-1])
 
 
-def _interrupted(flags: dict[str, str]) -> str:
-    if "output" in flags:
-        return "interrupted; a folder is written completely or not at all"
-    return "interrupted"
-
-
-def _out_of_memory(flags: dict[str, str]) -> str:
+def _smaller(flags: dict[str, str]) -> str:
     """Names the options of the command that decide how much memory it takes."""
-    sizes = [flags[name] for name in ("dim", "heads", "width", "vocab", "context", "batch") if name in flags]
-    smaller = f", or a smaller {' or '.join(sizes)}" if sizes else ""
-    return f"not enough memory for this size; try fewer facts{smaller}"
-
-
-def run() -> None:
-    """Entry point of the `rote` script."""
-    sys.exit(main())
+    sizes = " or ".join(flags[name] for name in ("dim", "heads", "width", "vocab", "context", "batch") if name in flags)
+    return "; try fewer facts" + (f", or a smaller {sizes}" if sizes else "")

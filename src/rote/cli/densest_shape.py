@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 from rote.cli.options import bars
-from rote.cli.output import complain, print_json, print_table
+from rote.cli.output import print_json, print_table
 from rote.cli.trials import failures
 
 if TYPE_CHECKING:
@@ -64,14 +64,11 @@ def search_for_densest(
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"--figure {figure}: the name must end in {' or '.join(FORMATS)}")
     folder = options.output or Path("runs") / f"densest-{parameters}"
-    try:
-        search = densest_shape(
-            parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
-            rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
-            engine=options.engine, on=on, progress=bars(),
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        return complain(f"interrupted; finished trials are kept in {folder}, the same command resumes", 130)
+    search = densest_shape(
+        parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
+        rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
+        engine=options.engine, on=on, progress=bars(),
+    )  # fmt: skip
     figures = [] if figure is None else [str(density_figure(search, figure))]
     if as_json:
         print_json({**search.summary(), "figures": figures})

@@ -99,13 +99,10 @@ def capacity(
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
     folder = output or Path("runs") / f"meter-{named}-{protocol}-{dim}x{layers}"
-    try:
-        reading = measure(
-            model, Sizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
-            loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        return complain(f"interrupted; points that ended are kept in {folder}, the same command goes on", 130)
+    reading = measure(
+        model, Sizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
+        loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
+    )  # fmt: skip
     drawn = None if figure is None else str(meter_figure(reading, figure))
     if as_json:
         print_json({**reading.summary(), "run": str(folder), "figure": drawn})

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.options import Figures, On, PartOfTrials, bars
-from rote.cli.output import AsJson, complain, print_json
+from rote.cli.output import AsJson, print_json
 from rote.cli.trials import show_part
 from rote.errors import InputError
 
@@ -84,20 +84,17 @@ def reproduce(
     if part is not None and not any(isinstance(plan, FigurePlan) for plan, _ in planned):
         raise InputError(f"`part={part}`: is for figures on tables; others take `on`")
     for plan, folder in planned:
-        try:
-            if part is not None:
-                if not isinstance(plan, FigurePlan):
-                    continue  # a paper's other figures run with the whole, without `part`
-                ended = reproduce_part(
-                    plan, part, folder, workers=workers, engine=engine, on=on, progress=bars()
-                )  # fmt: skip
-                show_part(folder, part, ended.trained, len(ended.rows), ended.failed, as_json)
-                continue
-            figure = reproduce_figure(
-                plan, folder, workers=workers, engine=engine, on=on, formats=figures, progress=bars()
+        if part is not None:
+            if not isinstance(plan, FigurePlan):
+                continue  # a paper's other figures run with the whole, without `part`
+            ended = reproduce_part(
+                plan, part, folder, workers=workers, engine=engine, on=on, progress=bars()
             )  # fmt: skip
-        except KeyboardInterrupt:
-            return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
+            show_part(folder, part, ended.trained, len(ended.rows), ended.failed, as_json)
+            continue
+        figure = reproduce_figure(
+            plan, folder, workers=workers, engine=engine, on=on, formats=figures, progress=bars()
+        )  # fmt: skip
         reproduced.append(figure)
         if not as_json:
             show(figure)

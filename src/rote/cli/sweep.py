@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.options import On, PartOfTrials, bars
-from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.cli.trials import failures, show_part
 
 if TYPE_CHECKING:
@@ -101,13 +101,10 @@ def sweep(
     changes = {name: value for name, value in given.items() if value is not None}
     folder = Path("runs") / "sweep" if output is None else output
     grid = Grid(**{name: values for name, values in sizes.items() if values is not None})
-    try:
-        result = run_sweep(
-            grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=bars(),
-            **changes,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        return complain(f"interrupted; trials that ended are kept in {folder}, the same command goes on", 130)
+    result = run_sweep(
+        grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=bars(),
+        **changes,
+    )  # fmt: skip
     if part is not None:
         return show_part(folder, part, result.trained, len(result.rows), result.failed, as_json)
     files = [str(path) for path in result.files]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.options import Facts, On, ReadingOptions, bars, read_facts
-from rote.cli.output import AsJson, complain, describe, print_json, print_pairs, print_table
+from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rote.experiments.best_of_seeds import BestOfSeeds
@@ -108,26 +108,16 @@ def train(
         task, dim=dim, heads=heads, head_dim=head_dim, layers=layers, width=width, variant=variant
     )  # fmt: skip
     keep = KeptSeeds.beside(output)
-    try:
-        trained = train_best(
-            task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
-            progress=bars(), **changes,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        return complain(_kept(keep, seeds), 130)
+    trained = train_best(
+        task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
+        progress=bars(), **changes,
+    )  # fmt: skip
     trained.save(output, overwrite=force)
     if as_json:
         print_json({"folder": str(output), **trained.summary()})
     else:
         _show(facts, output, trained)
     return 0
-
-
-def _kept(keep: Path, seeds: int) -> str:
-    ended = sum(1 for path in keep.glob("seed-*")) if keep.exists() else 0
-    if not ended:
-        return "interrupted before a model ended; nothing was written"
-    return f"interrupted; {ended} of {seeds} models ended and are kept in {keep}, the same command goes on"
 
 
 def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:

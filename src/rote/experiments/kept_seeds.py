@@ -17,6 +17,7 @@ import numpy as np
 
 from rote.errors import InputError
 from rote.folders import read_folder, write_folder
+from rote.interrupts import kept, no_longer_kept
 from rote.models.model import Model
 from rote.models.spec import Spec
 from rote.tasks import TokenTask
@@ -49,6 +50,7 @@ class KeptSeeds:
         measured = {name: getattr(trained, name) for name in MEASURED} | {"curve": trained.curve.tolist()}
         provenance = {"training": self._identity, "seed": trained.seed, "measured": measured}
         write_folder(self._path(trained.seed), trained.model, self.task.origin, provenance, None, overwrite=True)
+        kept(self.folder)
 
     def read(self, seeds: Iterable[int]) -> dict[int, Trained]:
         """Those of these seeds that ended before; seeds of another training are refused, never mixed in."""
@@ -67,6 +69,7 @@ class KeptSeeds:
 
     def remove(self) -> None:
         """Called once the best model stands. Renamed first: whoever is killed meanwhile leaves no half of a seed."""
+        no_longer_kept(self.folder)
         aside = self.folder.with_name(f".{self.folder.name}.part")
         shutil.rmtree(aside, ignore_errors=True)
         if self.folder.exists():

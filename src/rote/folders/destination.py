@@ -14,6 +14,7 @@ from pathlib import Path
 from rote.errors import InputError
 from rote.files import writing
 from rote.folders.layout import CONFIG
+from rote.interrupts import completed, unfinished
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,15 @@ def written_aside(path: Path) -> Iterator[Path]:
     """A folder beside `path` to write into, renamed when all went well; what was begun is removed if anything fails."""
     with writing(path), parents_of(path):
         aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        try:
-            yield aside
-            aside.chmod(0o755)
-            _swap_in(aside, path)
-        except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
+        with unfinished(aside):
+            try:
+                yield aside
+                aside.chmod(0o755)
+                _swap_in(aside, path)
+                completed(path)
+            except BaseException:
+                shutil.rmtree(aside, ignore_errors=True)
+                raise
 
 
 def _swap_in(aside: Path, path: Path) -> None:

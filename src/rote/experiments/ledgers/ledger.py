@@ -22,6 +22,7 @@ from rote.errors import InputError
 from rote.experiments.ledgers import schema as ledger_schema
 from rote.experiments.ledgers.file import claim, for_reading, refusal
 from rote.experiments.ledgers.lock import alone
+from rote.interrupts import kept, no_longer_kept
 
 FILE = "ledger.sqlite"
 
@@ -106,7 +107,9 @@ class Ledger:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 claim(connection, path, canonical(identity), json.dumps(about))
+                kept(folder)
                 yield cls(connection, path)
+                no_longer_kept(folder)
             except sqlite3.DatabaseError as error:
                 raise refusal(path, error) from None
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from rote.errors import InputError
 from rote.files import read_json, replacing
+from rote.interrupts import unfinished
 
 LOCK, OWNER = ".lock", ".owner.json"
 
@@ -28,8 +29,8 @@ LOCK, OWNER = ".lock", ".owner.json"
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Hold the folder of a run; an error that names the holder when another process has it."""
-    with closing(_locked(folder)):
-        owner = folder / OWNER
+    owner = folder / OWNER
+    with closing(_locked(folder)), unfinished(owner):
         try:
             with replacing(owner) as aside:
                 aside.write_text(json.dumps(_this_process()), encoding="utf-8")

@@ -12,6 +12,7 @@ from typing import Any
 
 from rote.experiments.trainer import PendingTrials, TrialOutcome
 from rote.experiments.trial import Trial
+from rote.interrupts import be_a_child
 from rote.lm.capacity.point import Point, measure_point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import Sizes, subject
@@ -78,7 +79,7 @@ class PointTrainer:
 
     def _in_processes(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
         # Processes are started afresh: a fork of one that has used torch's threads may hang.
-        with ProcessPoolExecutor(min(workers, len(trials)), mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(min(workers, len(trials)), get_context("spawn"), be_a_child) as pool:
             running = {pool.submit(self.point, trial): trial for trial in trials}
             try:
                 while running:

@@ -1,0 +1,137 @@
+"""Signals and too little memory: one message, the right exit code, nothing left, in two seconds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FACTS = "random:vocab=20,context=2,facts=200,seed=1"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
+WAITING = """
+import os, sys, time
+from rote import interrupts
+interrupts.install()
+{inside}
+"""
+
+
+def script(inside: str, folder: Path) -> subprocess.Popen[str]:
+    """A process with rote's handlers; it has written a line when it is ready."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING.format(inside=inside)], cwd=folder, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def ended(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
+    start = time.monotonic()
+    process.send_signal(number)
+    said = process.communicate(timeout=20)[1]
+    assert time.monotonic() - start < 2
+    return process.returncode, said
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_modules_are_imported_is_one_message(tmp_path, number, code):
+    (tmp_path / "slow.py").write_text(
+        "try:\n    print('ready', flush=True)\n    import time\n    time.sleep(9)\n"
+        "except BaseException:\n    raise ImportError"
+    )
+    process = script("sys.path.insert(0, '.')\nimport slow", tmp_path)
+    assert ended(process, number) == (
+        code, f"rote: {'interrupted' if code == 130 else 'terminated'}; nothing was written\n",
+    )  # fmt: skip
+
+
+def test_a_library_that_does_not_return_is_left_and_unfinished_output_is_removed(tmp_path):
+    inside = """
+os.makedirs('.part/inner')
+with interrupts.unfinished('.part'):
+    try:
+        print('ready', flush=True)
+        time.sleep(30)
+    finally:
+        time.sleep(30)
+"""
+    code, said = ended(script(inside, tmp_path), signal.SIGINT)
+    assert (code, said) == (130, "rote: interrupted; nothing was written\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_child_processes_are_stopped(tmp_path):
+    inside = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, get_context("fork"), interrupts.be_a_child) as pool:
+        work = pool.submit(time.sleep, 30)
+        while not work.running(): time.sleep(0.01)
+        try:
+            print('ready', flush=True)
+            work.result()
+        except BaseException:
+            print(type(sys.exc_info()[1]).__name__, file=sys.stderr)
+"""
+    _, said = ended(script(inside, tmp_path), signal.SIGINT)
+    assert "KeyboardInterrupt" in said
+
+
+def test_what_was_complete_before_the_signal_is_named(tmp_path):
+    inside = """
+interrupts.completed('model')
+try:
+    print('ready', flush=True)
+    time.sleep(9)
+except KeyboardInterrupt:
+    interrupts.leave()
+"""
+    code, said = ended(script(inside, tmp_path), signal.SIGINT)
+    assert (code, said) == (130, "rote: interrupted; already written and complete: model\n")
+
+
+def rote(*words: str, folder: Path, **more) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rote", *words], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        **more,
+    )  # fmt: skip
+
+
+def test_a_command_is_interrupted_during_its_work(tmp_path):
+    """Heavy training, whose loop is inside the native engine."""
+    process = rote(
+        "sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:9", "--seeds", "50", "--steps", "20000",
+        "-o", "run", folder=tmp_path,
+    )  # fmt: skip
+    while not (tmp_path / "run" / "ledger.sqlite").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.3)
+    code, said = ended(process, signal.SIGTERM)
+    assert code == 143
+    assert said.splitlines()[-1] == ("rote: terminated; what had ended is kept in run, and the same command resumes")
+    assert "Traceback" not in said
+    assert {path.name for path in (tmp_path / "run").iterdir()} <= {"ledger.sqlite", ".lock"}
+
+
+@pytest.mark.parametrize("kilobytes", [40_000, 100_000, 400_000])
+def test_too_little_address_space_is_one_message(tmp_path, kilobytes):
+    import resource
+
+    limit = (kilobytes * 1024, kilobytes * 1024)
+    process = rote("build", FACTS, "-o", "model", folder=tmp_path,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))  # fmt: skip
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert "memory" in said
+    assert "ulimit -v" in said.splitlines()[-1]
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
