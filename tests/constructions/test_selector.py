@@ -38,7 +38,9 @@ def test_an_order_is_found_exactly_where_there_is_one(case):
         assert all(is_consecutive(order, together) for together in sets)
 
 
-def table(relations: int, subjects: int, answers: int, *, first: bool, own: bool, missing: float = 0.0) -> AssociationTask:
+def table(
+    relations: int, subjects: int, answers: int, *, first: bool, own: bool, missing: float = 0.0
+) -> AssociationTask:
     """Random answers to (relation, subject) or (subject, relation); `own`: each relation has answers of its own."""
     draw = random.Random(relations * subjects + answers)
     facts = []

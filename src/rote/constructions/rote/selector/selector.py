@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register
+from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.rote.selector.layer import Layer, Numbers
 from rote.constructions.rote.selector.long_keys import long_keys
 from rote.constructions.rote.selector.relations import Lines, Relations
@@ -82,8 +82,8 @@ def select(task: AssociationTask, dtype: str = "float32", share: bool = True) ->
         raise InputError("rote.selector: keys have one token; it needs a relation and a subject, two columns of keys")
     if len(set().union(*tokens_at)) < sum(map(len, tokens_at)):
         raise InputError(
-            "rote.selector: a token occurs at two positions of a key, so its embedding would be that of a relation and of "
-            "a subject at once; name relations and subjects differently, or use another method"
+            "rote.selector: a token occurs at two positions of a key, so its embedding would be a relation's and "
+            "a subject's at once; name relations and subjects differently, or use another method"
         )
     best: Selector | None = None
     for relations in _by_subject(task):
@@ -219,7 +219,7 @@ def build(request: Request[AssociationTask, SelectorOptions]) -> Draft:
     return Draft(Model(selector.spec, weights, task.vocabulary), measured=measured)
 
 
-register(
+register_construction(
     Construction(
         id="rote.selector",
         summary="relations and subjects: subjects hold the numbers of their answers, saturated heads select one",
