@@ -48,7 +48,8 @@ def long_keys(relations: Relations, lines: Lines, numbers: Numbers, digits: int,
     offsets = layer.points(asked, digits)[0] - unit[0, :digits]
     tokens[relations.subjects[0]] = 0
     low = int(offsets[:, 0].max()) + 1
-    for line, (relation,) in enumerate(lines):
+    for line, members in enumerate(lines):
+        relation = members[0]
         own = own_numbers(relations, relation, numbers, digits, low - int(offsets[relation, 0]))
         tokens[relations.subjects, coordinates[line] : coordinates[line] + digits] = own.reshape(-1, digits)
     return layer

@@ -42,7 +42,7 @@ def subject_first(relations: Relations, lines: Lines, numbers: Numbers, digits: 
     for j, line in enumerate(lines):
         if len(line) > 1:
             continue
-        (relation,) = line
+        relation = line[0]
         begin = j * digits
         if j == 1:
             offset[relation] = below

@@ -48,7 +48,7 @@ def subject_last(relations: Relations, lines: Lines, numbers: Numbers, digits: i
     for j, line in enumerate(lines):
         if len(line) > 1:
             continue
-        (relation,) = line
+        relation = line[0]
         if j == 0:
             subjects[:, :digits] = own_numbers(relations, relation, numbers, digits, low - (count - 1))
             continue
