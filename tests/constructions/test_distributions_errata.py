@@ -12,7 +12,6 @@ from rote.constructions.dana2025.encoder import Encoder, expected_divergence, tr
 from rote.constructions.dana2025.lookup_encoder import (
     entropy_term,
     lookup_encoder,
-    measured_bound,
     printed_constant,
     random_rows,
 )
@@ -31,26 +30,6 @@ def noisy_table(vocab, contexts, noise, seed=0):
     truth = torch.full((contexts, vocab), noise / vocab, dtype=D)
     truth[torch.arange(contexts), answers] += 1 - noise
     return truth, torch.full((contexts,), 1 / contexts, dtype=D), answers
-
-
-def test_theorem_2_as_printed_has_no_solution():
-    truth, prior, answers = noisy_table(10, 4, 0.1)
-    rows = random_rows(10, 10, "unit", torch.Generator().manual_seed(0))
-    entropy = -torch.special.xlogy(truth, truth).sum(1)
-    gaps = 1 - rows[answers] @ rows.T
-    scales = torch.linspace(-10, 10, 401, dtype=D)
-    right = (-scales[:, None, None] * gaps).logsumexp(2)
-    # Equation (6) with Shannon's entropy H: -H(pi) on the left, a positive number on the right, at every scale.
-    assert bool((right > 0).all())
-    assert bool((-entropy < 0).all())
-    # The bound takes the logarithm of a negative number.
-    assert bool(((10 - 1) / ((-entropy).exp() - 1) < 0).all())
-    # With the entropy's sign turned round there is one solution, and the bound holds.
-    encoder, scale = lookup_encoder(truth, answers, rows, "entropy")
-    assert torch.allclose((-scale[:, None] * gaps).logsumexp(1), entropy, atol=1e-9)
-    bound = measured_bound(truth, prior, answers, rows)
-    assert bound is not None
-    assert expected_divergence(truth, prior, encoder.logits) <= bound + 1e-12
 
 
 def test_theorem_2_says_something_only_from_869_tokens_on():
