@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from specifications import small, spec_or_skip
 from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder, Spec
 from rote.theory import RESULTS, Bound, bounds
 from rote.theory.dana2025 import promised
+from rote.theory.exact_rank import all_contexts, exact_rank
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.rote_rank import rank_of
 
@@ -71,6 +73,38 @@ def test_theorem1_names_the_condition(sizes, words):
     assert words is None or words in theorem.reason
 
 
+def test_the_rank_carries_its_condition_on_the_facts():
+    """N = 50, S = 4, d = k = 10, H = 10: 110 facts in general, and 82 of the 110 crowded ones of docs/lemma2.md."""
+    found = of(50, 4, 10, 10, 10)
+    for id in ("dana2025.theorem1", "rote.rank"):
+        assert found[id].associations == 110
+        assert "crowd on few tokens" in found[id].reason
+    assert found["rote.any_facts"].associations == 11
+    pairs = of(50, 2, 10, 10, 20)
+    assert "at least 10 different last tokens; whatever the facts, 205" in pairs["rote.rank"].reason
+    assert pairs["rote.any_facts"].associations == 205
+
+
+@pytest.mark.parametrize(("vocab", "width", "heads"), [(5, 2, 4), (4, 3, 3), (7, 2, 9), (6, 3, 2)])
+def test_any_pairs_are_held_by_exact_rank(vocab, width, heads):
+    """The most crowded sets: pairs that end in as few tokens as possible, or use as few tokens as possible."""
+    promised = of(vocab, 2, width, width, heads)["rote.any_facts"].associations
+    pairs = all_contexts(vocab, 2)
+    by_last = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+    by_token = pairs[np.argsort(pairs.max(1), kind="stable")]
+    for order in (by_last, by_token):
+        assert exact_rank(order[:promised], width, width, heads) == promised
+    if promised < len(pairs) and promised < of(vocab, 2, width, width, heads)["rote.rank"].associations:
+        assert exact_rank(by_last[: promised + 1], width, width, heads) == promised
+
+
+def test_sizes_outside_the_proof_and_the_certified_range_say_so():
+    outside = of(5, 6, 12, 12, 3)["rote.rank"]
+    assert not outside.applies
+    assert "certified (at most 1,100 contexts); conjectured there: 32" in outside.reason
+    assert of(5, 4, 12, 12, 3)["rote.rank"].associations == 26
+
+
 def test_context_must_fit_in_dim_for_mahdavi():
     found = of(50, 12, 10, 10, 2)
     assert not found["mahdavi2024.theorem1"].applies
@@ -114,7 +148,7 @@ def test_sandwich(sizes):
     impossible = min(found["rote.counting"].associations, limit)
     own = ("dana2025.theorem1", "dana2025.remark2", "dana2025.corollary2", "dana2025.previous", "mahdavi2024.theorem1")
     for id in own:
-        if found[id].applies:
+        if found[id].applies and found["rote.rank"].applies:
             assert found[id].associations <= found["rote.rank"].associations, id
     for item in found.values():
         assert item.associations is None or 1 <= item.associations <= limit
@@ -204,7 +238,8 @@ def test_without_heads_no_more_than_one_fact_per_last_token_is_promised(sizes):
     theorem = RESULTS["dana2025.theorem1"].bound(spec)
     assert not theorem.applies
     if spec.layers == 1 and not spec.compressed:
-        assert RESULTS["rote.rank"].bound(spec).associations == min(spec.dim, spec.vocab)
+        rank = RESULTS["rote.rank"].bound(spec)
+        assert rank.associations == (None if spec.dim == 1 else min(spec.dim, spec.vocab))
         assert "at least one head" in theorem.reason
 
 

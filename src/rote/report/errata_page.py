@@ -18,7 +18,8 @@ SECTIONS: dict[str, tuple[Verdict, ...]] = {
 INTRODUCTION = """\
 Where a paper's statement fails, the code follows what is true. Each entry quotes the printed words with their place and
 version, and names the tests that fail if the entry is wrong. N is the dictionary size, S the context length, d the
-embedding dimension, k = d_h the head dimension, H the number of heads. This page is generated from `rote.papers.errata` (`python tools/write_pages.py`)."""
+embedding dimension, k = d_h the head dimension, H the number of heads. This page is generated from
+`rote.papers.errata` (`python tools/write_pages.py`)."""
 
 
 def errata_page() -> str:

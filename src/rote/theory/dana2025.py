@@ -15,6 +15,7 @@ from rote.theory.dana2025_conditions import promised as promised
 from rote.theory.papers import PAPERS
 from rote.theory.phi import phi
 from rote.theory.result import result
+from rote.theory.rote_rank import facts_condition
 from rote.theory.sizes import COMFORTABLE_DIM, theorem1_spec, widest_head
 from rote.theory.smallest import SmallestModel
 
@@ -35,7 +36,11 @@ def theorem1(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, spec.parameters())
-    return Value(promised(spec), spec.parameters(), f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}")
+    return Value(
+        promised(spec),
+        spec.parameters(),
+        f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}, {facts_condition(spec)}",
+    )
 
 
 def smallest_remark2(shape: TaskShape) -> SmallestModel:
@@ -73,7 +78,7 @@ def remark2(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, thin.parameters())
-    return Value(promised(spec), thin.parameters(), "the same sizes with a query and a key vector per head")
+    return Value(promised(spec), thin.parameters(), f"a query and a key vector per head; {facts_condition(spec)}")
 
 
 def smallest_corollary1(shape: TaskShape) -> SmallestModel:
@@ -91,7 +96,7 @@ def smallest_corollary1(shape: TaskShape) -> SmallestModel:
     smallest=(smallest_corollary1,),
 )
 def corollary1(spec: AttentionOnly) -> Value | Refusal:
-    """Embedding dimension 2 suffices for associations. As Theorem 1 it needs k <= d, so k <= 2 here."""
+    """Embedding dimension 2 suffices for associations. The paper has k <= d throughout, so k <= 2 here."""
     flat = spec.model_copy(
         update={"dim": 2, "head_dim": min(2, spec.head_dim), "query_key_rank": None, "variant": "per-head"}
     )
@@ -101,8 +106,8 @@ def corollary1(spec: AttentionOnly) -> Value | Refusal:
     return Value(
         promised(flat),
         flat.parameters(),
-        f"the same heads with dim 2 and head_dim {flat.head_dim}: {flat.heads} x {flat.head_dim} + 2; a head of "
-        "dim 2 adds no more than 2, whatever its head_dim",
+        f"the same heads with dim 2 and head_dim {flat.head_dim}: {flat.heads} x {flat.head_dim} + 2, "
+        f"{facts_condition(flat)}",
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
 from rote.theory.one_layer import not_one_layer
-from rote.theory.rote_rank import reach
+from rote.theory.rote_rank import rank_unknown, reach
 
 
 def promised(spec: AttentionOnly) -> int:
@@ -18,8 +18,9 @@ def promised(spec: AttentionOnly) -> int:
 def broken_condition(spec: AttentionOnly) -> str | None:
     """The first condition under which p = Hk + d is the rank of the features and that does not hold.
 
-    Lemma 2 needs k <= N + S - 2 (the paper does not say so) and k <= d; the skip connection's d needs d <= N, since
-    x_S takes only N values. `rote.rank` counts what remains when one of these fails.
+    Lemma 2 needs k <= N + S - 2 and k <= d; the skip connection's d needs d <= N, since x_S takes only N values. The
+    theorem itself may hold where its proof fails, and is false in places (docs/errata.md). `rote.rank` counts what is
+    proved there.
     """
     other = not_one_layer(spec)
     if other:
@@ -39,7 +40,7 @@ def broken_condition(spec: AttentionOnly) -> str | None:
         )
     if spec.dim > spec.vocab:
         return (
-            f"needs dim <= vocab = {spec.vocab}, given {spec.dim}: the skip connection takes one value per last "
-            "token; see rote.rank"
+            f"needs dim <= vocab = {spec.vocab}, given {spec.dim}: beyond, its proof fails, and so does the theorem "
+            "where parameters are too few (docs/errata.md); see rote.rank"
         )
-    return None
+    return rank_unknown(spec)

@@ -15,6 +15,7 @@ from rote.theory.bound import Refusal, Value
 from rote.theory.dana2025_conditions import broken_condition, promised
 from rote.theory.dana2025_encoders import READS_VECTORS
 from rote.theory.result import result
+from rote.theory.rote_rank import facts_condition
 
 
 @result(
@@ -49,12 +50,16 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(broken, spec.parameters())
     exact = "exactly" if spec.dim >= spec.vocab - 1 else "as closely as rank d allows"
-    return Value(promised(spec), spec.parameters(), f"distributions of {promised(spec)} contexts are met {exact}")
+    return Value(
+        promised(spec),
+        spec.parameters(),
+        f"distributions of {promised(spec)} contexts are met {exact}, {facts_condition(spec)}",
+    )
 
 
 @result(
     "dana2025.theorem2",
-    where="Theorem 2, with the sign of its entropy corrected",
+    where="Theorem 2, with h = -H the entropy and without its total-variation term",
     kind="upper",
     about=SequenceEncoder,
     statement="KL <= E[(1 - pi(g|t)) log((N - 1)/(e^h - 1))] (1 + 2C)/(1 - 2C), C = sqrt(32 ln(N + 1)/d) < 1/2",

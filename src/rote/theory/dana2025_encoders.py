@@ -12,9 +12,8 @@ from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.contexts import sequences_up_to
 from rote.theory.result import result
+from rote.theory.rote_rank import AT_DIM_1
 from rote.theory.smallest import SmallestModel
-
-AT_DIM_1 = "needs dim >= 2: at dim 1 only the two tokens at the ends of a line can be the maximum"
 
 READS_VECTORS = "the result is about sequences of tokens, and this model reads vectors"
 

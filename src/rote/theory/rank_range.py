@@ -1,8 +1,8 @@
 """The sizes for which the rank of attention features is known: proved, or certified by an exact instance.
 
-Proved (docs/lemma2.md): d >= 2, S >= 2 and min(k, d) <= N, or S = 2. Certified: the other sizes with at most
-`CERTIFIED_CONTEXTS` contexts, any k, d and H. One instance covers many sizes. The rank grows with d, k and H, each head
-adds the same as long as contexts are left, and dimensions beyond N + S - 2 add nothing.
+Proved (docs/lemma2.md), for d >= 2: min(k, d) <= N, or S = 2. Certified: the other sizes with at most
+`CERTIFIED_CONTEXTS` contexts, any k, d and H, W_Q^T W_K of rank one. One instance covers many sizes. The rank grows
+with d, k and H, each head adds the same as long as contexts are left, and dimensions beyond N + S - 2 add nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ class CertifiedSize:
 
 def rank_is_known(vocab: int, context: int, dim: int, head_dim: int) -> bool:
     """Whether the rank of a layer of these sizes, with any number of heads, is proved or certified."""
-    proved = context == 1 or (dim >= 2 and (context == 2 or min(head_dim, dim) <= vocab))
-    return proved or vocab == 1 or _few_contexts(vocab, context)
+    return dim >= 2 and (context == 2 or min(head_dim, dim) <= vocab or _few_contexts(vocab, context))
 
 
 def certified_sizes() -> Iterator[CertifiedSize]:
@@ -37,14 +36,13 @@ def certified_sizes() -> Iterator[CertifiedSize]:
     For each N, S and r = min(k, d): the most heads that contexts are left for, and one more.
     """
     for vocab in range(2, CERTIFIED_CONTEXTS + 1):
-        context = 2
+        context = 3
         while _few_contexts(vocab, context):
             contexts = vocab**context
-            for dim in (1, *range(vocab + 1, vocab + context - 1)):
-                skip = min(dim, vocab)
-                full = (contexts - skip) // dim
-                for heads in dict.fromkeys((full, -(-(contexts - skip) // dim))):
-                    yield CertifiedSize(vocab, context, dim, heads, min(contexts, skip + heads * dim))
+            for dim in range(vocab + 1, vocab + context - 1):
+                left = contexts - vocab
+                for heads in dict.fromkeys((left // dim, -(-left // dim))):
+                    yield CertifiedSize(vocab, context, dim, heads, min(contexts, vocab + heads * dim))
             context += 1
 
 

@@ -77,7 +77,7 @@ def corrected_bound(
     answers: Int[Tensor, " contexts"],
     constant: float,
 ) -> float | None:
-    """Theorem 2 with its sign mended: E_t[...] (1 + 2C) / (1 - 2C), or nothing where C >= 1/2."""
+    """Theorem 2 without its total-variation term: E_t[...] (1 + 2C) / (1 - 2C), or nothing where C >= 1/2."""
     if constant >= 0.5:
         return None
     return float(prior @ entropy_term(truth, answers)) * (1 + 2 * constant) / (1 - 2 * constant)

@@ -9,7 +9,7 @@ after which the divergence is lambda E[gap], so that
     d_KL <= E_t[ q log((N - 1) / (e^h - 1)) ] x largest gap / smallest gap.
 
 For rows with |W W^T - I| <= C everywhere the last factor is at most (1 + 2C) / (1 - 2C), and it needs C < 1/2. The
-printed statement has -H where h belongs and an unneeded total-variation term; see docs/errata.md. The paper's
+paper writes H for -h and has a total-variation term that is not needed; see docs/errata.md. Its constant
 C = sqrt(32 ln(N + 1) / d) is below 1/2 only for d > 128 ln(N + 1), and since d >= N - 1 gives 0 anyway (Proposition 2)
 that bound says something only from N = 869 on. Choosing lambda(t) by direct minimisation is never worse than (6).
 """
