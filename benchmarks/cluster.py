@@ -25,14 +25,15 @@ import ray
 from ray.cluster_utils import Cluster
 
 from rote.experiments.ledgers.ledger import Ledger
-from rote.experiments.lookups.plan import FigurePlan
-from rote.experiments.lookups.reproduce import reproduce_part
+from rote.experiments.lookups.schedule import LookupSchedule
+from rote.experiments.reproduce import run_schedule
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
 from rote.experiments.seeds import SeedTrial
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
+from rote.papers import figure_named
 from rote.training.protocol import protocol_named
 
 # The workers cannot import this file.
@@ -75,10 +76,10 @@ class Waiting:
 
 def table(cluster: Cluster, root: Path) -> None:
     """A cell of each series of fig1a's quick grid, as published but for fewer repeats."""
-    plan = FigurePlan.of("dana2025.fig1a", quick=True, repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig1a"), quick=True, repeats=1)
     for name, on in (("here", "here"), ("ray", cluster.address)):
         began = time.perf_counter()
-        ended = reproduce_part(plan, "1/1", root / name, on=on)
+        ended = run_schedule(plan, root / name, part="1/1", on=on)
         print(f"{name}: {len(ended.rows)} trials of dana2025.fig1a in {time.perf_counter() - began:.1f} s")
     compared = diff_runs(root / "here", root / "ray")
     print(f"the tables are {'the same' if compared.equal else 'NOT the same'}: {compared.same} trials alike")

@@ -16,7 +16,7 @@ import time
 import numpy as np
 import torch
 
-from rote.experiments.lookups.plan import cell_protocol
+from rote.experiments.lookups.schedule import cell_protocol
 from rote.papers import figures_named
 from rote.progress import Bars
 from rote.tasks.generators import random_associations

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from rote.measure.error import error
 from rote.measure.recall import recall
 from rote.models.model import Model
-from rote.papers.vector_figures import VectorSetting
+from rote.papers.kinds.vectors import VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.train import train_vectors

@@ -14,7 +14,7 @@ import argparse
 from rote.experiments.runner import run
 from rote.experiments.vectors.queue import VectorRun
 from rote.experiments.vectors.trial import VectorTrial
-from rote.papers.vector_figures import VectorSetting
+from rote.papers.kinds.vectors import VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
 POINTS = [

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from rote.models.forward.query_attention import sinusoids
-from rote.papers.vector_figures import VectorSetting
+from rote.papers.kinds.vectors import VectorSetting
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.coordinates import Coordinates
 from rote.training.query_attention.initial import initial_vector_weights

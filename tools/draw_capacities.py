@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rote.experiments.vectors.shipped import shipped_findings
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
-from rote.report.style import save
-from rote.report.vector_figure import drawn_vectors
+from rote.report.drawing import write_chart
 
 for figure in (BY_HEADS, BY_CONTEXT, BY_HEAD_DIM):
-    print(save(drawn_vectors(shipped_findings(figure)), Path(sys.argv[1]) / f"{figure.id}.png"))
+    for name, chart in shipped_findings(figure).charts().items():
+        print(write_chart(chart, Path(sys.argv[1]) / f"{name}.png"))

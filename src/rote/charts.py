@@ -1,8 +1,9 @@
 """What a chart shows, apart from how it is drawn.
 
 A chart is data: `rote.report.svg` draws it on a page, where hovering tells the numbers, and `rote.report.drawing`
-into a file for a paper. Both speak one visual language: a tone names a colour of the palette in `rote.report.style`,
-and what tones tell apart, dashes or marks or labels tell apart as well, so that figures survive a grey printer.
+by matplotlib, for a file or a notebook. Both speak one visual language: a tone names a colour of the palette in
+`rote.report.style`, and what tones tell apart, dashes or shapes or labels tell apart as well, so that figures survive
+a grey printer.
 """
 
 from __future__ import annotations
@@ -11,15 +12,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-Tone = Literal["blue", "orange", "green", "vermilion", "purple", "sky", "grey"]
+Tone = str
+"""A colour by its name: one of `TONES`, of `RAMP`, grey for what is only there for comparison, or ink for text's."""
 TONES: tuple[Tone, ...] = ("blue", "vermilion", "green", "orange", "purple", "sky")
-"""In the order in which series take them; grey is for what is only there for comparison."""
+"""In the order in which series take them."""
+RAMP: tuple[Tone, ...] = tuple(f"ramp{step}" for step in range(12))
+"""From dark to light: for many series, which are an ordered family."""
 
-Style = Literal["points", "line", "dashed", "dotted", "crosses", "joined"]
-"""`joined` is points with a line through them."""
+Style = Literal[
+    "points", "joined", "line", "dashed", "dotted", "dash-dotted", "crosses", "ticks", "arrows", "band"
+]  # fmt: skip
+"""`joined` is points with a line through them; `ticks` are short dashes, one per value; `arrows` point up, to what is
+more than their mark; a `band` is the area between the intervals of its marks."""
+
+Shape = Literal["disc", "square", "triangle", "diamond", "down", "plus"]
+SHAPES: tuple[Shape, ...] = ("disc", "square", "triangle", "diamond", "down", "plus")
+"""Of points, in the order in which series take them."""
 
 MOST_NARROW = 40
 """Columns of a heat map that half a page holds."""
+
+
+def tones(count: int) -> list[Tone]:
+    """A tone for each of so many series: hues for a few, a ramp for many."""
+    if count <= len(TONES):
+        return list(TONES[:count])
+    return [RAMP[round(index * (len(RAMP) - 1) / (count - 1))] for index in range(count)]
+
+
+def shape(index: int) -> Shape:
+    """The shape of the points of the series at this place."""
+    return SHAPES[index % len(SHAPES)]
 
 
 @dataclass(frozen=True)
@@ -31,6 +54,8 @@ class Mark:
     says: str = ""
     spread: float | None = None
     """Half the length of an error bar."""
+    interval: tuple[float, float] | None = None
+    """Ends of the range in which the value lies: a broad pale bar, or the edges of a band."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,9 @@ class ChartSeries:
     style: Style = "points"
     tone: Tone = "blue"
     in_legend: bool = True
+    shape: Shape = "disc"
+    faint: bool = False
+    """Whether it steps back behind the others."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +83,39 @@ class XYChart:
     log_x: bool = False
     log_y: bool = False
     y_range: tuple[float, float] | None = None
+    note: str = ""
+    """How it was made, in a line under the title."""
+    x_ticks: Sequence[float] = ()
+    """Values with a tick. Default: round ones."""
+    y_ticks: Sequence[float] = ()
     wide: ClassVar[bool] = False
     """Whether it takes the whole width of a page."""
 
     @property
     def marks(self) -> list[Mark]:
         return [mark for series in self.series for mark in series.marks]
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Several charts in a grid, with one legend: a series of one name looks alike in all of them."""
+
+    title: str
+    panels: Sequence[XYChart]
+    note: str = ""
+    wide: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> int:
+        return 2 if len(self.panels) in (2, 4) else min(3, max(1, len(self.panels)))
+
+    @property
+    def legend(self) -> list[ChartSeries]:
+        """The first series of each name that has an entry."""
+        named: dict[str, ChartSeries] = {}
+        for series in (series for panel in self.panels for series in panel.series if series.in_legend):
+            named.setdefault(series.name, series)
+        return list(named.values())
 
 
 @dataclass(frozen=True)
@@ -86,6 +141,7 @@ class BarChart:
     line: tuple[float, str] | None = None
     """A value to compare all bars with, and its name."""
     legend: dict[Tone, str] = field(default_factory=dict)
+    note: str = ""
     wide: ClassVar[bool] = False
 
 
@@ -101,6 +157,7 @@ class HeatMap:
     values: Sequence[Sequence[float | None]]
     high: float | None = None
     """The value of the darkest cell; the largest there is when absent."""
+    note: str = ""
 
     @property
     def wide(self) -> bool:
@@ -113,15 +170,4 @@ class HeatMap:
         return self.high if self.high is not None else max(sizes, default=1.0) or 1.0
 
 
-Chart = XYChart | BarChart | HeatMap
-
-
-def number(value: float) -> str:
-    """A number as it is read on an axis or in a hint: 1,234; 0.0853; 1.61 M; 1.2e+13."""
-    if value == int(value) and abs(value) < 1e6:
-        return f"{int(value):,}"
-    if 1e-3 <= abs(value) < 1e6:
-        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    if 1e6 <= abs(value) < 1e12:
-        return f"{value / 1e6:.3g} M" if abs(value) < 1e9 else f"{value / 1e9:.3g} G"
-    return f"{value:.2g}"
+Chart = XYChart | Panels | BarChart | HeatMap

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,21 +18,45 @@ T = TypeVar("T")
 WIDEST = 60
 """Letters of a cell that a table in a terminal shows."""
 LEFT = "text-align:left"
+MOST_SPELLED = 10**7
+"""Whole numbers that are floats, such as ticks of an axis, are written out below this."""
 MOST_ROWS = 60
 """Rows of a table that are shown; a frame has them all."""
 
 
-def number(value: Any) -> str:
-    """Numbers as people read them: 7,884; 0.0853; 1.2e-09."""
+def number(value: Any, digits: int = 4) -> str:
+    """A value as people read it, in tables, charts and messages: 7,884; 0.0853; 1.2e-09; yes; - where there is none."""
     if value is None:
         return "-"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**15 else f"{float(value):.3g}" if abs(value) < 10**300 else "huge"
-    if value == 0 or not math.isfinite(value):
+    if not math.isfinite(value):
         return f"{value:g}"
-    return f"{value:.4g}" if 1e-3 <= abs(value) < 1e6 else f"{value:.2e}"
+    if value == int(value) and abs(value) < MOST_SPELLED:
+        return f"{int(value):,}"
+    if not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.{min(digits, 3)}g}"
+    return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns; `total` marks the last row as a sum."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    total: bool = False
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers alone."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return [all(isinstance(cell, int | float | None) for cell in column) and bool(column) for column in columns]
 
 
 def html_pairs(title: str, pairs: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
-from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.reproduce import reproduce
 from rote.papers import figures_named
 from rote.report.run_section import commands_of
@@ -71,7 +71,7 @@ def test_killed_run_goes_on(rote, tmp_path):
 
 
 def test_same_result_on_any_number_of_workers(tmp_path):
-    plan = FigurePlan.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
+    plan = LookupSchedule.of(figures_named("dana2025.fig4")[0], quick=True, repeats=1)
     results = []
     for workers in (1, 3):
         reproduce(plan, tmp_path / str(workers), workers=workers)
@@ -83,7 +83,7 @@ def test_same_result_on_any_number_of_workers(tmp_path):
 
 def test_another_protocol_does_not_share_a_run(rote, tmp_path):
     figure = figures_named("dana2025.fig4")[0]
-    with Ledger.open(tmp_path / "run", FigurePlan.of(figure, protocol="fast").identity, {}):
+    with Ledger.open(tmp_path / "run", LookupSchedule.of(figure, protocol="fast").identity, {}):
         pass
     refused = rote("reproduce", "dana2025.fig4", "--quick", "--protocol", "paper", "-o", tmp_path / "run")
     assert refused.code == 2
@@ -96,9 +96,9 @@ def test_other_positions_do_not_share_a_run(rote, tmp_path):
     beside = rote(*arguments, "--positions", "attention", "--json")
     assert beside.code == 0, beside.err
     assert beside.json["positions"] == "attention"
-    assert {cell["spec"]["positions"] for cell in beside.json["cells"]} == {"attention"}
-    assert {cell["published"] for cell in beside.json["cells"]} == {None}
-    again = "dana2025.fig4 --protocol fast --quick --positions attention"
+    assert {cell["spec"]["positions"] for cell in beside.json["points"]} == {"attention"}
+    assert {cell["published"] for cell in beside.json["points"]} == {None}
+    again = "dana2025.fig4 --protocol fast --quick --repeats 1 --positions attention"
     assert any(again in command for command in commands_of(RunView.of(tmp_path / "run")))
     refused = rote(*arguments)
     assert refused.code == 2
@@ -114,9 +114,9 @@ def test_table_figure_and_verdicts_are_written(rote, tmp_path):
     assert "QUICK" in done.out
     folder = tmp_path / "runs" / "dana2025.fig4-fast-quick"
     document = json.loads((folder / "figures" / "dana2025.fig4.json").read_text())
-    assert [cell["x"] for cell in document["cells"]] == [1, 5, 9, 13, 17, 21]
+    assert [cell["x"] for cell in document["points"]] == [1, 5, 9, 13, 17, 21]
     assert {claim["id"] for claim in document["claims"]} == {"slope-at-dim-2", "above-bound", "released-values"}
-    for cell in document["cells"]:
+    for cell in document["points"]:
         assert cell["difference"] == pytest.approx(cell["sampled_accuracy"] - cell["published"])
         assert 0 < cell["uniform_accuracy"] <= 1
     for name in ("dana2025.fig4.png", "dana2025.fig4.svg", "dana2025.fig4-uniform.png"):

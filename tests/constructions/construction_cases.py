@@ -120,10 +120,4 @@ CASES: dict[str, Case] = {
         ),
         HALF,
     ),
-    "rote.selector": Case(
-        ("countries",),
-        ((ASSOCIATIONS, {}, "two positions"), ("countries", {"heads": 4}, "no heads")),
-        HALF,
-        seeded=False,
-    ),
 }

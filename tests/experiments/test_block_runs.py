@@ -11,25 +11,27 @@ from rote.errors import InputError
 from rote.experiments.blocks import queue as block_queue
 from rote.experiments.blocks import training as block_training
 from rote.experiments.blocks.cost import block_cost
-from rote.experiments.blocks.plan import BlockPlan
 from rote.experiments.blocks.proposals import Proposal, Tried, proposals
+from rote.experiments.blocks.schedule import BlockSchedule
 from rote.experiments.blocks.studies import FILE, Studies
 from rote.experiments.blocks.trial import BlockTrial
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.papers import FIGURES, figures_named
-from rote.papers.block_figures import (
+from rote.papers.claims import Claim
+from rote.papers.kajitsuka2025 import KAJITSUKA2025
+from rote.papers.kajitsuka2025.choices import LEARNING_RATES, WARM_UPS
+from rote.papers.kinds.blocks import (
     BlockCurvesFigure,
+    BlocksDoNotGrow,
     BlockSearch,
+    MoreBlocksRecallMore,
     RandomSequences,
     SmallestBlocksFigure,
     TextSequences,
+    blocks_grow_as,
 )
-from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore
-from rote.papers.kajitsuka2025 import KAJITSUKA2025
-from rote.papers.kajitsuka2025.choices import LEARNING_RATES, WARM_UPS
-from rote.papers.paper import Claim
-from rote.report.reproduction import reported
+from rote.report.reproduction import ReproducedFigure
 
 pytest.importorskip("optuna")
 
@@ -40,7 +42,7 @@ SMALL = SmallestBlocksFigure(
     "sequences",
     (BlockSearch(TEXT, 6), BlockSearch(TEXT, 20)),
     (1, 2),
-    (Claim("grows", "It grows", BlocksGrowAsPower(0.4, 0.6)),),
+    (Claim("grows", "It grows", blocks_grow_as(0.4, 0.6)),),
     trials=7,
     quick=(6,),
 )
@@ -97,7 +99,7 @@ def table(done):
 
 @pytest.mark.usefixtures("no_studies")
 def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, texts):
-    plan = BlockPlan.of(SMALL, texts=texts)
+    plan = BlockSchedule.of(SMALL, texts=texts)
     whole = reproduce(plan, tmp_path / "one", workers=1)
     rows = Ledger.read(tmp_path / "one")[1]
     assert {point.x for series in whole.findings.series for point in series.points} == {6, 20}
@@ -127,7 +129,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, 
 def test_the_studies_hold_what_the_ledger_does(tmp_path, texts):
     import optuna
 
-    reproduce(BlockPlan.of(SMALL, texts=texts), tmp_path, workers=1)
+    reproduce(BlockSchedule.of(SMALL, texts=texts), tmp_path, workers=1)
     trained = [row for row in Ledger.read(tmp_path)[1] if "blocks" in row.cell]
     storage = f"sqlite:///{tmp_path / FILE}"
     studies = [optuna.load_study(study_name=name, storage=storage) for name in optuna.get_all_study_names(storage)]
@@ -160,7 +162,7 @@ def test_proposals_depend_on_what_was_tried_and_on_the_seed_alone():
 
 @pytest.mark.usefixtures("no_studies")
 def test_lengths_are_searched_on_random_tokens(tmp_path):
-    done = reproduce(BlockPlan.of(LENGTHS), tmp_path, workers=1)
+    done = reproduce(BlockSchedule.of(LENGTHS), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [2, 40]
     assert done.findings.verdicts[0][1].outcome in ("holds", "does not", "undecided")
     problem = block_training.random_problem(RandomSequences(40, 10, 2, 4), 8, 0)
@@ -171,19 +173,19 @@ def test_lengths_are_searched_on_random_tokens(tmp_path):
 @pytest.mark.usefixtures("no_studies")
 def test_figures_are_drawn_and_summed_up(tmp_path, texts):
     for figure in (SMALL, LENGTHS, CURVES):
-        done = reproduce(BlockPlan.of(figure, quick=True, texts=texts), tmp_path / figure.id, workers=2)
-        drawn = list(reported(done).figures)
+        done = reproduce(BlockSchedule.of(figure, quick=True, texts=texts), tmp_path / figure.id, workers=2)
+        drawn = list(ReproducedFigure.of(done, ("png", "svg")).files)
         assert [path.suffix for path in drawn] == [".png", ".svg"]
         assert all(path.stat().st_size > 1000 for path in drawn)
         document = json.loads(json.dumps(done.summary()))
         assert document["missing"] == 0
-        assert document["points"] or document["curves"]
-    assert document["curves"][0]["blocks"] == 1
+        assert document["points"]
+    assert document["points"][0]["blocks"] == 1
 
 
 @pytest.mark.usefixtures("no_studies")
 def test_what_is_built_recalls_the_same_sequences(tmp_path, texts):
-    done = reproduce(BlockPlan.of(SMALL, quick=True, texts=texts), tmp_path, workers=1)
+    done = reproduce(BlockSchedule.of(SMALL, quick=True, texts=texts), tmp_path, workers=1)
     built = done.findings.series[0].points[0].built
     assert built["exact"]["recalled"] == built["float"]["recalled"] == 6
 
@@ -200,16 +202,16 @@ def test_a_fixed_embedding_is_no_parameter_and_the_same_for_all_trials(texts):
 @pytest.mark.parametrize("figure", KAJITSUKA2025, ids=lambda figure: figure.id)
 def test_every_figure_can_be_planned_and_costs_less_when_quick(figure):
     for protocol in ("fast", "paper"):
-        trials, seconds = block_cost(BlockPlan.of(figure, protocol=protocol))
+        trials, seconds = block_cost(BlockSchedule.of(figure, protocol=protocol))
         assert trials > 0
         assert seconds > 0
-    assert block_cost(BlockPlan.of(figure, quick=True))[1] < block_cost(BlockPlan.of(figure))[1]
-    with pytest.raises(InputError, match=r"protocol: best .*; repeats: 0 must be at least 1"):
-        BlockPlan.of(figure, protocol="best", repeats=0)
+    assert block_cost(BlockSchedule.of(figure, quick=True))[1] < block_cost(BlockSchedule.of(figure))[1]
+    with pytest.raises(InputError, match=r"`protocol=best`: .*; repeats: 0 must be at least 1"):
+        BlockSchedule.of(figure, protocol="best", repeats=0)
 
 
 def test_the_whole_paper_is_estimated_below_forty_minutes_of_one_core():
-    assert sum(block_cost(BlockPlan.of(figure))[1] for figure in KAJITSUKA2025) < 40 * 60
+    assert sum(block_cost(BlockSchedule.of(figure))[1] for figure in KAJITSUKA2025) < 40 * 60
 
 
 def test_figures_are_found_by_their_names():

@@ -3,13 +3,13 @@
 import pytest
 
 from rote.experiments.blocks.findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
-from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.blocks.schedule import BlockSchedule
 from rote.experiments.blocks.verdicts import decide_on_blocks, exponent_of
 from rote.papers import figures_named
-from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
+from rote.papers.claims import Rule
 from rote.papers.kajitsuka2025 import KAJITSUKA2025
 from rote.papers.kajitsuka2025.smallest import PUBLISHED
-from rote.papers.rules import Rule
+from rote.papers.kinds.blocks import BlocksDoNotGrow, MoreBlocksRecallMore, NoMoreThanPublished, blocks_grow_as
 
 
 def findings(values, figure="kajitsuka2025.blocks"):
@@ -19,7 +19,7 @@ def findings(values, figure="kajitsuka2025.blocks"):
         for x, seeds in values.items()
     )
     series = (BlockSeries("a series", points),) if points else ()
-    return BlockFindings(BlockPlan.of(figures_named(figure)[0]), series, (), 0)
+    return BlockFindings(BlockSchedule.of(figures_named(figure)[0]), series, (), 0)
 
 
 def outcome(rule, values, figure="kajitsuka2025.blocks"):
@@ -30,14 +30,14 @@ ROOT = {100: [2], 225: [3], 400: [4], 900: [6], 1600: [8]}
 
 
 def test_a_square_root_holds_and_a_line_does_not():
-    assert outcome(BlocksGrowAsPower(0.4, 0.6), ROOT) == "holds"
-    assert outcome(BlocksGrowAsPower(0.4, 0.6), {100: [1], 200: [2], 400: [4], 800: [8]}) == "does not"
-    assert outcome(BlocksGrowAsPower(0.4, 0.6), {100: [1], 200: [1], 400: [1]}) == "undecided"
-    assert outcome(BlocksGrowAsPower(0.4, 0.6), {100: [2], 400: [4]}) == "undecided"
+    assert outcome(blocks_grow_as(0.4, 0.6), ROOT) == "holds"
+    assert outcome(blocks_grow_as(0.4, 0.6), {100: [1], 200: [2], 400: [4], 800: [8]}) == "does not"
+    assert outcome(blocks_grow_as(0.4, 0.6), {100: [1], 200: [1], 400: [1]}) == "undecided"
+    assert outcome(blocks_grow_as(0.4, 0.6), {100: [2], 400: [4]}) == "undecided"
 
 
 def test_two_points_are_enough_where_they_are_too_steep():
-    verdict = decide_on_blocks(BlocksGrowAsPower(0.4, 0.6), findings({400: [1], 800: [None]}))
+    verdict = decide_on_blocks(blocks_grow_as(0.4, 0.6), findings({400: [1], 800: [None]}))
     assert verdict.outcome == "does not"
     assert verdict.numbers["a series"]["at_least"] == pytest.approx(4.0)  # 16 times in one doubling
 
@@ -75,7 +75,7 @@ def test_published_values_are_compared_where_there_are_any():
 def test_deeper_networks():
     def judged(best):
         curves = tuple(BlockCurve(blocks, (share,), (0.1,), ((),), ((0.1, 1),), 1.0) for blocks, share in best.items())
-        plan = BlockPlan.of(figures_named("kajitsuka2025.three-classes")[0])
+        plan = BlockSchedule.of(figures_named("kajitsuka2025.three-classes")[0])
         return decide_on_blocks(MoreBlocksRecallMore(), BlockFindings(plan, (), curves, 0)).outcome
 
     assert judged({1: 0.9, 10: 0.95, 20: 0.96}) == "holds"
@@ -86,7 +86,7 @@ def test_deeper_networks():
 
 @pytest.mark.parametrize("figure", KAJITSUKA2025, ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
-    empty = BlockFindings(BlockPlan.of(figure), (), (), 1)
+    empty = BlockFindings(BlockSchedule.of(figure), (), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}
 
 
@@ -95,14 +95,10 @@ def test_an_unknown_rule_is_an_error():
         decide_on_blocks(Rule(), findings(ROOT))
 
 
-def test_a_report_shows_where_no_ladder_sufficed():
-    from rote.report.block_part import block_chart
-
-    drawn = block_chart(findings({400: [1, 2], 800: [None, 4]})).series
-    assert [(series.name, len(series.marks)) for series in drawn[:2]] == [
-        ("a series", 3),
-        ("a series: more than that", 1),
-    ]
-    assert drawn[1].marks[0].y == 16
-    whole = block_chart(findings({400: [1]})).series
-    assert not any("more than" in series.name for series in whole)
+def test_an_arrow_shows_where_no_ladder_sufficed():
+    (chart,) = findings({400: [1, 2], 800: [None, 4]}).charts().values()
+    arrows = [series for series in chart.series if series.style == "arrows" and series.marks]
+    assert [(series.name, len(series.marks)) for series in arrows] == [("a series: more than 16", 1)]
+    assert arrows[0].marks[0].y > 16
+    (complete,) = findings({400: [1]}).charts().values()
+    assert not any(series.style == "arrows" for series in complete.series)

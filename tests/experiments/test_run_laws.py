@@ -5,9 +5,10 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
-from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.runs.laws import fit_run
 from rote.experiments.size_laws import sweep_laws, sweeps
+from rote.papers import figure_named
 
 
 def invented(plan, accuracy, noise=0.0005):
@@ -29,7 +30,7 @@ def write(folder, plan, rows):
 
 
 def test_sweeps_find_the_exponents_in_a_run():
-    plan = FigurePlan.of("dana2025.fig1a", repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig1a"), repeats=1)
     rows = invented(plan, lambda cell: 0.02 + 0.9 * (cell.spec.dim / 13) ** 2 * cell.spec.heads / 31)
     kept = [
         row for row in rows if row.cell["spec"]["dim"] in (5, 7, 9, 11) and row.cell["spec"]["heads"] in (1, 11, 21, 31)
@@ -49,7 +50,7 @@ def number_of_heads(spec):
 
 def test_attention_and_mlp_of_one_run_are_swept_apart(tmp_path):
     """Figure 3 has both, at the same sizes: linear for the one and a square root for the other must both be seen."""
-    plan = FigurePlan.of("dana2025.fig3", repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig3"), repeats=1)
 
     def accuracy(cell):
         exponent = 1.0 if cell.spec.architecture == "attention-only" else 0.5
@@ -72,7 +73,7 @@ def test_attention_and_mlp_of_one_run_are_swept_apart(tmp_path):
 
 
 def test_a_size_that_both_architectures_vary_has_a_law_for_each():
-    plan = FigurePlan.of("dana2025.fig3", repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig3"), repeats=1)
     rows = []
     for row in invented(plan, lambda cell: 0.3):
         if row.cell["spec"]["dim"] == 7 and row.cell["spec"].get("width") in (None, 0):
@@ -88,7 +89,7 @@ def test_a_size_that_both_architectures_vary_has_a_law_for_each():
 
 
 def test_models_that_were_trained_otherwise_are_no_sweep():
-    plan = FigurePlan.of("dana2025.fig4", quick=True, repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1)
     rows = invented(plan, lambda cell: 0.3)
     assert [len(sweep.points.x) for sweep in sweeps(rows)] == [6]
     longer = [
@@ -99,7 +100,7 @@ def test_models_that_were_trained_otherwise_are_no_sweep():
 
 
 def test_a_run_without_a_sweep_says_so(tmp_path):
-    plan = FigurePlan.of("dana2025.fig4", quick=True, repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1)
     rows = invented(plan, lambda cell: 0.3)
     write(tmp_path, plan, rows[:2])
     with pytest.raises(InputError, match="2 trials make no sweep of 4 values"):
@@ -107,7 +108,7 @@ def test_a_run_without_a_sweep_says_so(tmp_path):
 
 
 def test_a_weighting_that_was_not_kept_is_named():
-    plan = FigurePlan.of("dana2025.fig4", quick=True, repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1)
     rows = [
         TrialRow(row.cell, row.seed, {"accuracy": 0.3, "diverged_at": None}, 1.0, "")
         for row in invented(plan, lambda cell: 0.3)

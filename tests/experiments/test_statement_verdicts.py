@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rote.experiments.statements.findings import StatementFindings, StatementPoint
-from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.schedule import StatementSchedule
 from rote.experiments.statements.verdicts import decide_on_statement
 from rote.papers import FIGURES, figure_named
-from rote.papers.rules import Rule
-from rote.papers.statement_rules import AtMost, GrowsAs, StaysInProportion
-from rote.papers.statements import Statement
+from rote.papers.claims import Rule
+from rote.papers.kinds.statements import AtMost, Statement, StaysInProportion, number_grows_as
 
 
 def findings(values, name="one series"):
@@ -22,7 +21,7 @@ def findings(values, name="one series"):
         for x, seeds in values.items()
         for seed, numbers in enumerate(seeds)
     )
-    return StatementFindings(StatementPlan.of(statement), points, 0)
+    return StatementFindings(StatementSchedule.of(statement), points, 0)
 
 
 def judged(rule, values):
@@ -60,11 +59,11 @@ def test_rounding_is_forgiven_and_no_more():
 
 def test_exponents():
     root = {x: [{"size": 3 * x**0.5}] for x in (16, 64, 256, 1024)}
-    assert judged(GrowsAs("size", 0.4, 0.6), root).outcome == "holds"
-    assert judged(GrowsAs("size", 0.9, 1.1), root).outcome == "does not"
-    assert judged(GrowsAs("size", 0.4, 0.6), {16: [{"size": 4.0}]}).outcome == "undecided"
+    assert judged(number_grows_as("size", 0.4, 0.6), root).outcome == "holds"
+    assert judged(number_grows_as("size", 0.9, 1.1), root).outcome == "does not"
+    assert judged(number_grows_as("size", 0.4, 0.6), {16: [{"size": 4.0}]}).outcome == "undecided"
     scattered = {x: [{"size": x**0.5 * factor} for factor in (0.3, 3.0)] for x in (16, 24, 32)}
-    assert judged(GrowsAs("size", 0.9, 1.1), scattered).outcome == "undecided"
+    assert judged(number_grows_as("size", 0.9, 1.1), scattered).outcome == "undecided"
 
 
 def test_proportions_may_fall_as_x_shrinks_but_not_grow():
@@ -80,7 +79,7 @@ def test_proportions_may_fall_as_x_shrinks_but_not_grow():
     ids=lambda statement: statement.id,
 )
 def test_every_claim_has_a_verdict_even_before_anything_was_run(statement):
-    empty = StatementFindings(StatementPlan.of(statement), (), 1)
+    empty = StatementFindings(StatementSchedule.of(statement), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}
 
 

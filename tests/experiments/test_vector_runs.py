@@ -12,18 +12,25 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.experiments.vectors import training as vector_training
 from rote.experiments.vectors.cost import vector_cost
-from rote.experiments.vectors.plan import VectorPlan
 from rote.experiments.vectors.saturation import head_shares, saturated
+from rote.experiments.vectors.schedule import VectorSchedule
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
 from rote.papers import FIGURES
+from rote.papers.claims import Claim
+from rote.papers.kinds.vectors import (
+    CapacityFigure,
+    HeadsSplitExamples,
+    IncreasesWithSize,
+    QuickSearch,
+    SaturationFigure,
+    VectorSetting,
+)
 from rote.papers.mahdavi2024 import MAHDAVI2024
-from rote.papers.paper import Claim
-from rote.papers.vector_figures import CapacityFigure, QuickSearch, SaturationFigure, VectorSetting
-from rote.papers.vector_rules import HeadsSplitExamples, IncreasesWithSize
-from rote.report.reproduction import reported
-from rote.report.run_report import write_run_report
+from rote.report.html import html
+from rote.report.reporting import report_on
+from rote.report.reproduction import ReproducedFigure
 from rote.tasks.generators import random_vectors
 
 SMALL = CapacityFigure(
@@ -48,7 +55,7 @@ def values(done):
 
 @pytest.mark.usefixtures("brief")
 def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
-    plan = VectorPlan.of(SMALL, repeats=2)
+    plan = VectorSchedule.of(SMALL, repeats=2)
     whole = reproduce(plan, tmp_path / "one", workers=1)
     beside = reproduce(plan, tmp_path / "two", workers=2)
     assert values(whole) == values(beside)
@@ -76,18 +83,18 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("brief")
 def test_a_figure_is_drawn_summed_up_and_reported(tmp_path, monkeypatch):
-    done = reproduce(VectorPlan.of(SMALL, quick=True), tmp_path, workers=1)
+    done = reproduce(VectorSchedule.of(SMALL, quick=True), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [1, 3]
-    drawn = list(reported(done).figures)
+    drawn = list(ReproducedFigure.of(done, ("png", "svg")).files)
     assert [path.suffix for path in drawn] == [".png", ".svg"]
     assert all(path.stat().st_size > 1000 for path in drawn)
     document = json.loads(json.dumps(done.summary()))
     assert document["claims"][0]["verdict"] in ("holds", "does not", "undecided")
     monkeypatch.setitem(FIGURES, "mahdavi2024", (SMALL,))
-    page = write_run_report("mahdavi2024.small", [tmp_path], None).read_text()
-    (point, *_) = done.findings.series[0].points
+    page = html(report_on([tmp_path]))
+    per_seed = str(done.findings.tables()[0].rows[0][2])
     assert page.count("<svg") == 1
-    assert all(text in page for text in ("It grows", point.in_words, "rote reproduce mahdavi2024.small", "--quick"))
+    assert all(text in page for text in ("It grows", per_seed, "rote reproduce mahdavi2024.small", "--quick"))
 
 
 def test_saturation_is_measured_of_the_trained_model(tmp_path):
@@ -95,11 +102,11 @@ def test_saturation_is_measured_of_the_trained_model(tmp_path):
         "mahdavi2024.small-saturation", "Small", ((VectorSetting(2, 3, 4, 4, classes=3), 12),),
         (Claim("split", "They split", HeadsSplitExamples()),), lengths=(5, 10), quick_lengths=(5,), repeats=1,
     )  # fmt: skip
-    done = reproduce(VectorPlan.of(figure), tmp_path, workers=1)
+    done = reproduce(VectorSchedule.of(figure), tmp_path, workers=1)
     (series,) = done.findings.series
     assert [point.x for point in series.points] == [5, 10]
     with pytest.raises(InputError, match="training length"):
-        VectorPlan.of(figure, protocol="best")
+        VectorSchedule.of(figure, protocol="best")
 
 
 def test_overlap_is_one_for_heads_that_ignore_each_other_and_nought_for_heads_that_split():
@@ -130,14 +137,14 @@ def attention_only():
 def test_every_figure_can_be_planned_under_every_protocol(figure):
     for protocol in ("fast", "paper"):
         for quick in (True, False):
-            plan = VectorPlan.of(figure, protocol=protocol, quick=quick)
+            plan = VectorSchedule.of(figure, protocol=protocol, quick=quick)
             trials, seconds = vector_cost(plan)
-            assert plan.empty == (trials == 0) == (seconds == 0)
-    assert vector_cost(VectorPlan.of(figure, quick=True))[1] < vector_cost(VectorPlan.of(figure))[1]
+            assert (plan.size == 0) == (trials == 0) == (seconds == 0)
+    assert vector_cost(VectorSchedule.of(figure, quick=True))[1] < vector_cost(VectorSchedule.of(figure))[1]
 
 
 def test_the_whole_laptop_preset_is_estimated_below_forty_minutes_on_two_cores():
-    costs = [vector_cost(VectorPlan.of(figure, quick=True))[1] for figure in MAHDAVI2024]
+    costs = [vector_cost(VectorSchedule.of(figure, quick=True))[1] for figure in MAHDAVI2024]
     assert sum(costs) < 2 * 40 * 60
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rote.experiments.vectors.capacity import bracket, capacity_of, trial_at, wanted_trials
 from rote.experiments.vectors.search import GAP, LAST_RUNG, Bracket, rung_of, search, size
-from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, VectorSetting
+from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, VectorSetting
 
 
 def run(limit, start, scale=1.0):

@@ -3,26 +3,25 @@
 import pytest
 
 from rote.experiments.vectors.findings import VectorFindings, VectorPoint, VectorSeries
-from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.schedule import VectorSchedule
 from rote.experiments.vectors.verdicts import decide_on_vectors
 from rote.papers import figures_named
-from rote.papers.mahdavi2024 import MAHDAVI2024
-from rote.papers.rules import Rule
-from rote.papers.vector_figures import VectorSetting
-from rote.papers.vector_rules import (
+from rote.papers.claims import GrowsAs, Rule
+from rote.papers.kinds.vectors import (
     DecreasesWithSize,
     HeadsSplitExamples,
     IncreasesWithSize,
     MeetsPromise,
     NoMoreThanRank,
     NothingBeyond,
-    PowerOfSize,
+    VectorSetting,
 )
+from rote.papers.mahdavi2024 import MAHDAVI2024
 
 
 def findings(values, setting=None, overlaps=()):
     """One series: x -> values of its seeds."""
-    plan = VectorPlan.of(figures_named("mahdavi2024.heads")[0])
+    plan = VectorSchedule.of(figures_named("mahdavi2024.heads")[0])
     points = tuple(
         VectorPoint(x, tuple(seeds), setting or VectorSetting(x, 32), 1.0, overlaps=tuple(overlaps))
         for x, seeds in values.items()
@@ -39,14 +38,14 @@ SQUARE = {1: [11, 12], 2: [40, 43], 5: [255, 245], 10: [1010, 1000], 20: [4020, 
 
 
 def test_a_line_is_linear_and_a_parabola_is_not():
-    assert outcome(PowerOfSize(0.9, 1.1), LINE) == "holds"
-    assert outcome(PowerOfSize(0.9, 1.1), SQUARE) == "does not"
-    assert outcome(PowerOfSize(0.9, 1.1), {1: [1], 2: [2], 3: [3]}) == "undecided"
+    assert outcome(GrowsAs(0.9, 1.1), LINE) == "holds"
+    assert outcome(GrowsAs(0.9, 1.1), SQUARE) == "does not"
+    assert outcome(GrowsAs(0.9, 1.1), {1: [1], 2: [2], 3: [3]}) == "undecided"
 
 
 def test_an_interval_that_four_points_do_not_tell_is_not_printed_as_infinite():
     measured = {1: [7, 7], 2: [132, 119], 5: [5107, 5107], 10: [11147, 11704]}
-    why = decide_on_vectors(PowerOfSize(0.9, 1.1), findings(measured)).why
+    why = decide_on_vectors(GrowsAs(0.9, 1.1), findings(measured)).why
     assert "too few points for an interval" in why
     assert "inf" not in why
 
@@ -82,7 +81,7 @@ def test_heads_that_ignore_each_other_do_not_specialise():
 
 @pytest.mark.parametrize("figure", MAHDAVI2024, ids=lambda figure: figure.id)
 def test_every_claim_has_a_verdict_even_before_anything_was_run(figure):
-    empty = VectorFindings(VectorPlan.of(figure), (), 1)
+    empty = VectorFindings(VectorSchedule.of(figure), (), 1)
     assert {verdict.outcome for _, verdict in empty.verdicts} == {"undecided"}
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.lookups.findings import findings_of
-from rote.experiments.lookups.plan import FigurePlan
+from rote.experiments.lookups.findings import lookup_findings
+from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
-from rote.papers import figures_named
+from rote.papers import figure_named, figures_named
 
 
 def invented(plan, accuracy, noise=0.002):
@@ -29,8 +29,8 @@ def by_key(rows):
 
 
 def verdicts(name, accuracy, only=None, **choices):
-    plan = FigurePlan.of(figures_named(f"dana2025.{name}")[0], **choices)
-    findings = findings_of(plan, by_key(invented(plan, accuracy)))
+    plan = LookupSchedule.of(figures_named(f"dana2025.{name}")[0], **choices)
+    findings = lookup_findings(plan, by_key(invented(plan, accuracy)))
     return {
         claim.id: decide(claim.rule, findings, "sampled").outcome
         for claim in plan.figure.claims
@@ -112,14 +112,14 @@ def test_attention_against_mlp(lead, same, better):
 
 
 def test_what_has_not_been_run_is_undecided_and_counted():
-    plan = FigurePlan.of(figures_named("dana2025.fig1a")[0], quick=True)
-    findings = findings_of(plan, {})
+    plan = LookupSchedule.of(figures_named("dana2025.fig1a")[0], quick=True)
+    findings = lookup_findings(plan, {})
     assert findings.missing == 42
     assert {decide(claim.rule, findings, "uniform").outcome for claim in plan.figure.claims} == {"undecided"}
 
 
 def test_diverged_trials_are_counted_apart():
-    plan = FigurePlan.of(figures_named("dana2025.fig4")[0], quick=True)
+    plan = LookupSchedule.of(figures_named("dana2025.fig4")[0], quick=True)
     rows = invented(plan, lambda cell: 0.5)
     lost = TrialRow(
         rows[0].cell,
@@ -128,7 +128,7 @@ def test_diverged_trials_are_counted_apart():
         1.0,
         "",
     )
-    findings = findings_of(plan, by_key([lost, *rows[1:]]))
+    findings = lookup_findings(plan, by_key([lost, *rows[1:]]))
     first = findings.series[0].points[0]
     assert first.diverged == 1
     assert len(first.values["sampled"]) == plan.repeats - 1
@@ -137,10 +137,10 @@ def test_diverged_trials_are_counted_apart():
 
 def test_cells_of_equal_content_share_their_trials():
     """Rows are matched by content: a cell that two series plot is run once and counted in both."""
-    plan = FigurePlan.of("dana2025.fig4", quick=True, repeats=1)
+    plan = LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1)
     twice = replace(plan, cells=(*plan.cells, *(replace(cell, series="again") for cell in plan.cells)))
     rows = by_key(invented(plan, lambda cell: 0.5))
-    findings = findings_of(twice, rows)
+    findings = lookup_findings(twice, rows)
     assert findings.missing == 0
     values = [[point.values["sampled"] for point in series.points] for series in findings.series]
     assert values[0] == values[1]

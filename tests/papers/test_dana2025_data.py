@@ -4,8 +4,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.lookups.cost import processor_seconds
-from rote.experiments.lookups.plan import FigurePlan, cell_protocol
+from rote.experiments.lookups.cost import lookup_cost
+from rote.experiments.lookups.schedule import LookupSchedule, cell_protocol
 from rote.papers import figures_named
 from rote.papers.dana2025 import DANA2025, released
 from rote.training.protocol import paper
@@ -13,7 +13,7 @@ from rote.training.protocol import paper
 BY_NAME = {figure.id.partition(".")[2]: figure for figure in DANA2025}
 
 
-def keys(plan: FigurePlan) -> set[TrialKey]:
+def keys(plan: LookupSchedule) -> set[TrialKey]:
     return {trial.key for trial in plan.trials()}
 
 
@@ -88,21 +88,23 @@ def test_models_that_are_compared_have_one_focus(name, protocol):
 
 
 def test_variant_and_quick_choose_cells():
-    both = FigurePlan.of(BY_NAME["fig1b"])
-    shared = FigurePlan.of(BY_NAME["fig1b"], variant="shared")
+    both = LookupSchedule.of(BY_NAME["fig1b"])
+    shared = LookupSchedule.of(BY_NAME["fig1b"], variant="shared")
     assert len(both.cells) == 2 * len(shared.cells)
     assert {cell.spec.variant for cell in shared.cells} == {"shared"}
-    assert len(FigurePlan.of(BY_NAME["fig1a"], variant="shared").cells) == 77, "with d = k there is nothing to choose"
+    assert len(LookupSchedule.of(BY_NAME["fig1a"], variant="shared").cells) == 77, (
+        "with d = k there is nothing to choose"
+    )
     for figure in BY_NAME.values():
-        quick, whole = FigurePlan.of(figure, quick=True), FigurePlan.of(figure)
+        quick, whole = LookupSchedule.of(figure, quick=True), LookupSchedule.of(figure)
         assert keys(quick) < keys(whole), "a quick run is part of the whole run"
 
 
 @pytest.mark.parametrize("name", ["fig8", "fig9", "fig10"])
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
 def test_positions_are_part_of_a_runs_name_and_of_its_trials(name, protocol):
-    released_ones = FigurePlan.of(BY_NAME[name], protocol=protocol)
-    others = FigurePlan.of(BY_NAME[name], protocol=protocol, positions="every-layer")
+    released_ones = LookupSchedule.of(BY_NAME[name], protocol=protocol)
+    others = LookupSchedule.of(BY_NAME[name], protocol=protocol, positions="every-layer")
     assert {cell.spec.positions for cell in released_ones.cells} == {"attention"}
     assert {cell.spec.positions for cell in others.cells} == {"every-layer"}
     assert released_ones.identity["positions"] == "attention"
@@ -110,33 +112,33 @@ def test_positions_are_part_of_a_runs_name_and_of_its_trials(name, protocol):
     assert others.default_folder.name == f"{released_ones.default_folder.name}-every-layer"
     assert not keys(released_ones) & keys(others)
     assert all(cell.published is None for cell in others.cells), "released values are of the released positions"
-    named = FigurePlan.of(BY_NAME[name], protocol=protocol, positions="attention")
+    named = LookupSchedule.of(BY_NAME[name], protocol=protocol, positions="attention")
     assert (named.identity, named.cells) == (released_ones.identity, released_ones.cells)
 
 
 def test_one_layer_has_its_own_positions_whatever_it_is_called():
-    plain = FigurePlan.of(BY_NAME["fig4"])
-    assert FigurePlan.of(BY_NAME["fig4"], positions="every-layer") == plain
-    beside = FigurePlan.of(BY_NAME["fig4"], positions="attention")
+    plain = LookupSchedule.of(BY_NAME["fig4"])
+    assert LookupSchedule.of(BY_NAME["fig4"], positions="every-layer") == plain
+    beside = LookupSchedule.of(BY_NAME["fig4"], positions="attention")
     assert plain.identity["positions"] == "stream"
     assert beside.identity["positions"] == "attention"
     assert not keys(plain) & keys(beside)
 
 
 def test_figures_of_one_experiment_share_a_run():
-    assert FigurePlan.of(BY_NAME["fig2b"]).default_folder == FigurePlan.of(BY_NAME["fig1a"]).default_folder
-    five, seven = FigurePlan.of(BY_NAME["fig5"]), FigurePlan.of(BY_NAME["fig7"])
+    assert LookupSchedule.of(BY_NAME["fig2b"]).default_folder == LookupSchedule.of(BY_NAME["fig1a"]).default_folder
+    five, seven = LookupSchedule.of(BY_NAME["fig5"]), LookupSchedule.of(BY_NAME["fig7"])
     assert five.identity == seven.identity
     assert keys(five) < keys(seven)
 
 
 def test_costs_grow_with_the_work():
     quick, fast, released_protocol = (
-        processor_seconds(FigurePlan.of(BY_NAME["fig1a"], **choice))
+        lookup_cost(LookupSchedule.of(BY_NAME["fig1a"], **choice))[1]
         for choice in ({"quick": True}, {}, {"protocol": "paper"})
     )
     assert 0 < quick < fast < released_protocol
-    assert processor_seconds(FigurePlan.of(BY_NAME["fig1a"], repeats=10)) == pytest.approx(2 * fast)
+    assert lookup_cost(LookupSchedule.of(BY_NAME["fig1a"], repeats=10))[1] == pytest.approx(2 * fast)
 
 
 def test_unknown_names():

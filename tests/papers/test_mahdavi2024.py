@@ -4,9 +4,9 @@ import pytest
 
 from rote.errors import InputError
 from rote.papers import FIGURES, figures_named
+from rote.papers.kinds.vectors import CapacityFigure, VectorSetting
 from rote.papers.mahdavi2024 import MAHDAVI2024
 from rote.papers.mahdavi2024.grids import GRIDS
-from rote.papers.vector_figures import CapacityFigure, VectorSetting
 
 
 def test_models_have_the_published_numbers_of_parameters():

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.statements.findings import statement_findings
-from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.schedule import StatementSchedule
 from rote.experiments.statements.trial import measured_record
 from rote.papers import FIGURES, figure_named
-from rote.papers.statement_settings import Circle, Distributions, Memorizer
-from rote.papers.statements import Statement
+from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
+from rote.papers.kinds.statements import Statement
 from rote.papers.verdicts import shipped_verdicts, verdicts_on
 
 CLAIMS = {(figure.id, claim.id) for figures in FIGURES.values() for figure in figures for claim in figure.claims}
@@ -75,8 +76,10 @@ def test_enough_statements_are_run_again():
 def test_a_quick_run_finds_the_shipped_verdicts(id):
     statement = figure_named(id)
     assert isinstance(statement, Statement)
-    plan = StatementPlan.of(statement, quick=True)
-    findings = statement_findings(plan, {trial.key: measured_record(trial) for _, trial in plan.trials()})
+    plan = StatementSchedule.of(statement, quick=True)
+    trials = [trial for _, trial in plan.trials()]
+    rows = {trial.key: TrialRow(trial.cell, trial.seed, measured_record(trial), 0.0, "") for trial in trials}
+    findings = statement_findings(plan, rows)
     assert findings.missing == 0
     found = {claim.id: verdict.outcome for claim, verdict in findings.verdicts}
     assert found == {claim.id: verdicts_on(id, claim.id)[0].verdict for claim in statement.claims}

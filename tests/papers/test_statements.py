@@ -8,12 +8,13 @@ import pytest
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.planned import RunChoices, planned_runs
+from rote.experiments.kind import RunChoices
+from rote.experiments.reproduce import schedules
 from rote.experiments.statements.measures import MEASURES
-from rote.experiments.statements.plan import StatementPlan
+from rote.experiments.statements.schedule import StatementSchedule
 from rote.papers import FIGURES, figure_named, figures_named
-from rote.papers.statement_settings import Setting
-from rote.papers.statements import Statement
+from rote.papers.kinds.statement_settings import Setting
+from rote.papers.kinds.statements import Statement
 from rote.theory import RESULTS
 
 STATEMENTS = [figure for figures in FIGURES.values() for figure in figures if isinstance(figure, Statement)]
@@ -37,14 +38,14 @@ def test_a_statement_has_claims_lines_and_cells_that_differ(statement):
     assert all(claim.rule.in_words for claim in statement.claims)
     assert any(line.bound for line in statement.lines)
     assert any(not line.bound for line in statement.lines)
-    trials = [trial for _, trial in StatementPlan.of(statement).trials()]
+    trials = [trial for _, trial in StatementSchedule.of(statement).trials()]
     assert len({trial.key for trial in trials}) == len(trials)
     assert all(json.loads(trial.key.cell)["setting"] for trial in trials)
 
 
 @every_statement
 def test_quick_keeps_some_cells_of_every_series_and_costs_no_more(statement):
-    quick, whole = StatementPlan.of(statement, quick=True), StatementPlan.of(statement)
+    quick, whole = StatementSchedule.of(statement, quick=True), StatementSchedule.of(statement)
     assert {cell.series for cell in quick.cells} == {cell.series for cell in whole.cells}
     assert 0 < len(quick.trials()) < len(whole.trials())
     assert 0 < statement.quick_seconds <= statement.seconds
@@ -66,8 +67,8 @@ def test_statements_are_named_one_by_one_or_all_of_a_paper():
 
 def test_a_protocol_is_refused_where_nothing_is_trained(tmp_path):
     with pytest.raises(InputError, match=r"`protocol=paper`: nothing is trained"):
-        planned_runs("dana2025.theorem2-checked", tmp_path, RunChoices("paper"))
+        schedules("dana2025.theorem2-checked", tmp_path, RunChoices("paper"))
     with pytest.raises(InputError, match=r"`repeats=0`: must be at least 1"):
-        RunChoices(repeats=0).plan(figure_named("dana2025.theorem2-checked"))
-    plans = [plan for plan, _ in planned_runs("mahdavi2024", tmp_path, RunChoices("paper"))]
-    assert sum(isinstance(plan, StatementPlan) for plan in plans) == 2
+        schedules("dana2025.theorem2-checked", tmp_path, RunChoices(repeats=0))
+    scheduled = [schedule for schedule, _ in schedules("mahdavi2024", tmp_path, RunChoices("paper"))]
+    assert sum(isinstance(schedule, StatementSchedule) for schedule in scheduled) == 2

@@ -53,11 +53,12 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    from rote.experiments.lookups.plan import FigurePlan
+    from rote.experiments.lookups.schedule import LookupSchedule
     from rote.experiments.reproduce import reproduce
+    from rote.papers import figure_named
 
     folder = tmp_path_factory.mktemp("runs") / "fig4"
-    reproduce(FigurePlan.of("dana2025.fig4", quick=True, repeats=2), folder)
+    reproduce(LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=2), folder)
     return folder
 
 

@@ -37,9 +37,10 @@ class Site:
 def folder(tmp_path_factory) -> Path:
     """A folder with a table, a model built from it, and a run; a secret lies outside."""
     from rote.constructions.build import build
-    from rote.experiments.lookups.plan import FigurePlan
+    from rote.experiments.lookups.schedule import LookupSchedule
     from rote.experiments.reproduce import reproduce
     from rote.folders import write_folder
+    from rote.papers import figure_named
     from rote.tasks.facts import facts
 
     outside = tmp_path_factory.mktemp("home")
@@ -56,7 +57,7 @@ def folder(tmp_path_factory) -> Path:
     write_folder(root / "models" / "small", built.model, task.origin, built.provenance, built.certificate)
     write_folder(outside / "secret", built.model, task.origin, built.provenance, built.certificate)
     (root / "leads-out").symlink_to(outside / "secret")
-    reproduce(FigurePlan.of("dana2025.fig4", quick=True, repeats=1), root / "fig4")
+    reproduce(LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1), root / "fig4")
     return root
 
 

@@ -2,75 +2,46 @@
 
 from __future__ import annotations
 
-from rote.cli.output import print_pairs
-from rote.cli.reproduced_blocks import show_blocks
-from rote.cli.reproduced_statements import show_statement
-from rote.cli.reproduced_tables import show_tables
-from rote.cli.reproduced_vectors import show_vectors
-from rote.cli.trials import failures
-from rote.experiments.blocks.findings import BlockFindings
-from rote.experiments.lookups.findings import FigureFindings
-from rote.experiments.reproduction import AnyFindings
-from rote.experiments.statements.findings import StatementFindings
-from rote.experiments.verdict import Verdict
-from rote.papers.paper import Claim
-from rote.report.reproduction import ReproducedFigure
+from typing import Any
 
-QUICK = " (QUICK: fewer cells and repeats)"
+from rote.cli.output import print_pairs, print_table
+from rote.cli.trials import failures
+from rote.experiments.findings import Findings
+from rote.report.reproduction import ReproducedFigure
 
 
 def show(figure: ReproducedFigure) -> None:
-    run, findings = figure.reproduction, figure.reproduction.findings
-    mark = QUICK if findings.quick else ""
-    protocol = "" if isinstance(findings, StatementFindings) else f", protocol {findings.protocol}"
-    other = ""
-    if isinstance(findings, FigureFindings) and findings.other_positions:
-        other = f", positions {findings.positions}"
-    title = f"{findings.figure.id}: {findings.figure.title}{protocol}{other}{mark}"
-    if isinstance(findings, FigureFindings):
-        show_tables(title, findings)
-    elif isinstance(findings, BlockFindings):
-        show_blocks(title, findings)
-    elif isinstance(findings, StatementFindings):
-        show_statement(title, findings)
-    else:
-        show_vectors(title, findings)
+    findings = figure.findings
+    first, *others = findings.tables()
+    print_table(f"{findings.title} ({findings.conditions})", first.columns, first.rows)
+    for table in others:
+        print_table(table.title, table.columns, table.rows)
     _show_claims(findings)
-    positions = {"positions": findings.positions} if isinstance(findings, FigureFindings) else {}
-    texts = {"texts": findings.plan.texts} if isinstance(findings, BlockFindings) and findings.plan.reads_texts else {}
+    own = {name: value for name, value in findings.extras().items() if name in ("texts", "positions")}
     print_pairs(
-        f"{findings.figure.id}{mark}",
+        findings.figure.id,
         {
-            **texts,
-            "trials": f"{run.trained} run now, {run.trials} in all",
-            "time": f"{run.seconds:.1f} s now; {run.processor_seconds:.1f} s of processor for all trials",
-            **({"engine": ", ".join(run.engines)} if run.engines else {}),
-            **positions,
-            **failures(run.failed),
-            **({"not run": f"{findings.missing} points"} if findings.missing else {}),
-            **({"note": run.note} if run.note else {}),
-            "run": str(run.folder),
-            "figure": str(figure.figures[0]),
+            **own,
+            "trials": f"{figure.trained} run now, {figure.trials} in all",
+            "time": f"{figure.seconds:.1f} s now; {figure.cpu_seconds:.1f} CPU seconds for all trials",
+            **({"engine": ", ".join(figure.engines)} if figure.engines else {}),
+            **failures(figure.failed),
+            **({"not run": f"{findings.missing} {findings.counted}"} if findings.missing else {}),
+            **({"note": findings.figure.note} if findings.figure.note else {}),
+            "run": str(figure.folder),
+            "figure": str(figure.files[0]),
         },
     )
 
 
-def _show_claims(findings: AnyFindings) -> None:
+def _show_claims(findings: Findings[Any, Any]) -> None:
     """Each claim, what became of it, and the numbers."""
-    if not isinstance(findings, FigureFindings):
-        print("claims")
-        for claim, verdict in findings.verdicts:
-            _show_claim(claim, verdict)
-        print()
-        return
-    print("claims, in the published weighting of pairs (and over all pairs alike)")
-    for claim, both in findings.verdicts:
-        _show_claim(claim, both["sampled"])
-        if both["uniform"].outcome != both["sampled"].outcome:
-            print(f"  {'':<10} over all pairs alike: {both['uniform'].outcome}, {both['uniform'].why}")
+    others = findings.other_verdicts
+    print("claims" + (f", as published (and {', '.join(others)})" if others else ""))
+    for index, (claim, verdict) in enumerate(findings.verdicts):
+        print(f"  {verdict.outcome.upper():<10} {claim.statement}")
+        print(f"  {'':<10} {verdict.why}")
+        for name, verdicts in others.items():
+            if verdicts[index].outcome != verdict.outcome:
+                print(f"  {'':<10} {name}: {verdicts[index].outcome}, {verdicts[index].why}")
     print()
-
-
-def _show_claim(claim: Claim, verdict: Verdict) -> None:
-    print(f"  {verdict.outcome.upper():<10} {claim.statement}")
-    print(f"  {'':<10} {verdict.why}")

@@ -9,19 +9,13 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.blocks.cost import block_cost
-from rote.experiments.blocks.plan import BlockPlan
-from rote.experiments.lookups.cost import processor_seconds
-from rote.experiments.lookups.plan import FigurePlan
-from rote.experiments.planned import AnyPlan, RunChoices
-from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.vectors.cost import vector_cost
+from rote.experiments.kind import RunChoices
+from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.verdict import claim_summary
-from rote.papers import FIGURES, AnyFigure
+from rote.papers import FIGURES
+from rote.papers.claims import Claim, PublishedFigure
+from rote.papers.kinds.vectors import CapacityFigure, VectorSetting
 from rote.papers.mahdavi2024.measured import MeasuredCapacity, measured_capacities
-from rote.papers.paper import Claim
-from rote.papers.statements import Statement
-from rote.papers.vector_figures import CapacityFigure, VectorSetting
 from rote.papers.verdicts import verdicts_on
 from rote.theory import PAPERS, RESULTS
 
@@ -60,30 +54,29 @@ def paper(id: str) -> dict[str, Any]:
     }
 
 
-def figure_overview(figure: AnyFigure) -> dict[str, Any]:
+def figure_overview(figure: PublishedFigure) -> dict[str, Any]:
     """A figure of any kind as one document: its grid, its claims and what its trials cost."""
-    whole = RunChoices().plan(figure)
+    complete, kind = schedule_of(figure), kind_of(figure)
     costs = {}
     for run, (protocol, quick) in RUNS.items():
-        trials, seconds = estimated_cost(RunChoices(protocol, quick).plan(figure))
+        trials, seconds = kind.cost(schedule_of(figure, RunChoices(protocol, quick)))
         costs[run] = {"trials": trials, "processor_seconds": seconds}
-    cells, published, note = _extent(whole)
     return {
         "figure": figure.id,
         "title": figure.title,
-        "trains": not isinstance(figure, Statement),
-        "run": whole.run,
-        "cells": cells,
-        "repeats": whole.repeats,
-        "published_values": published,
-        "note": note,
+        "trains": figure.trains,
+        "run": complete.run,
+        "cells": complete.size,
+        "repeats": complete.repeats,
+        "published_values": complete.published,
+        "note": figure.note,
         "estimated_costs": costs,
         "capacities": _capacities(figure),
         "claims": [_judged(figure, claim) for claim in figure.claims],
     }
 
 
-def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
+def _capacities(figure: PublishedFigure) -> list[dict[str, Any]]:
     """The capacities that ship with rote, by series: for each point every seed's most examples that were recalled, and
     the fewest that were too many."""
     if not isinstance(figure, CapacityFigure):
@@ -111,30 +104,10 @@ def _capacities(figure: AnyFigure) -> list[dict[str, Any]]:
     ]
 
 
-def _judged(figure: AnyFigure, claim: Claim) -> dict[str, Any]:
+def _judged(figure: PublishedFigure, claim: Claim) -> dict[str, Any]:
     """A claim, its rule, and the verdicts that ship with rote."""
     kept = ("protocol", "verdict", "numbers", "command")
     verdicts = [
         {name: value for name, value in asdict(row).items() if name in kept} for row in verdicts_on(figure.id, claim.id)
     ]
     return {**claim_summary(claim), "verdicts": verdicts}
-
-
-def estimated_cost(plan: AnyPlan) -> tuple[int, float]:
-    """Trials and estimated processor seconds of a plan of any kind."""
-    if isinstance(plan, FigurePlan):
-        return len(plan.cells) * plan.repeats, processor_seconds(plan)
-    if isinstance(plan, StatementPlan):
-        seconds = plan.figure.quick_seconds if plan.quick else plan.figure.seconds
-        return len(plan.trials()), seconds
-    return block_cost(plan) if isinstance(plan, BlockPlan) else vector_cost(plan)
-
-
-def _extent(plan: AnyPlan) -> tuple[int, int, str]:
-    """Cells, published values and the note of a figure."""
-    if isinstance(plan, FigurePlan):
-        experiment = plan.figure.experiment
-        return len(plan.cells), sum(cell.published is not None for cell in plan.cells), experiment.note
-    if isinstance(plan, BlockPlan):
-        return len(plan.searches) + len(plan.blocks), len(plan.figure.published), plan.figure.note
-    return len(plan.cells), 0, plan.figure.note

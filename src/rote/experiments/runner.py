@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol
 
 from rote.errors import CheckFailed
 from rote.experiments.executor import HERE, executor
-from rote.experiments.ledgers.ledger import FailedTrial, Ledger, TrialKey, TrialRow
+from rote.experiments.ledgers.ledger import FailedTrial, Ledger, LedgerContents, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import RunPart
 from rote.experiments.trainer import ResultT, ResultT_co, Trainer, TrialT
@@ -90,6 +90,8 @@ class RunRows:
     """Trials that ran now; the others were in the ledger."""
     failed: tuple[FailedTrial, ...] = ()
     """Trials that failed now, with their reasons."""
+    contents: LedgerContents = field(default_factory=LedgerContents)
+    """All that the ledger holds, so that nobody reads it again."""
 
 
 def as_recorded(result: Any) -> dict[str, Any]:
@@ -112,6 +114,7 @@ def run(
     workers: int | None = None,
     on: str = HERE,
     part: RunPart | None = None,
+    asked: Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
     record: Callable[[ResultT], dict[str, Any]] = as_recorded,
 ) -> RunRows:
@@ -119,11 +122,14 @@ def run(
 
     Schedules that follow one another share an open ledger (`run_ledger`) in place of a folder. `on` names the executor
     (`rote.experiments.executor`). With `part`, only that share of the trials is trained. `record` turns a result into
-    the JSON that the ledger stores; it is called in this process as soon as a trial ends.
+    the JSON that the ledger stores; it is called in this process as soon as a trial ends. `asked` says how each figure
+    was asked for, by its id; the ledger records it.
     """
     place = executor(on, workers)
     own = not isinstance(folder, Ledger)
     with run_ledger(folder, schedule.identity, schedule.about) if own else nullcontext(folder) as ledger:
+        if asked:
+            ledger.record_asked(asked)
         rows = LedgerRows(ledger)
         before, failed = len(rows), {}
         chosen = None if part is None else part.of(schedule)
@@ -140,7 +146,8 @@ def run(
             else:
                 rows.add(ledger.record(trial.cell, trial.seed, record(result), seconds), trial.key)
         finished, trained = dict(schedule.finished(rows)), len(rows) - before
+        contents = LedgerContents.of(ledger.overview(), rows)
     if failed and not finished:
         first = next(iter(failed.values()))
         raise CheckFailed(f"none of {len(failed)} trials ended; {first.reason}")
-    return RunRows(finished, trained, tuple(failed.values()))
+    return RunRows(finished, trained, tuple(failed.values()), contents)

@@ -15,7 +15,7 @@ from rote.display import frame_of
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.measure.laws import LawFit, Points, compare_laws
-from rote.papers.paper import Weighting
+from rote.papers.kinds.lookups import FULL, Weighting
 from rote.progress import SILENT, Progress
 from rote.theory.phi import phi_inverse
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 SIZES = ("heads", "head_dim", "dim", "width", "layers")
 SQUARE = "dim = head_dim"
 FORMS = ("linear", "quadratic", "power", "saturating")
-FULL = 0.95
-"""Accuracy from which a memory counts as full: its points bound the law from below only."""
 FEWEST = 4
 """Values of a size that make a sweep."""
 SHOWN = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")

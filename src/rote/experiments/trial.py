@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.models.attention_only import Transformer
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
 from rote.training.protocol import Protocol
 
 
@@ -34,7 +35,7 @@ class Trial(ABC):
 class TokenTrial(Trial):
     """A model to train on token sequences: its specification, protocol and seed."""
 
-    spec: Transformer
+    spec: AttentionOnly | MlpTransformer
     protocol: Protocol
     seed: int
     start: str | None = None

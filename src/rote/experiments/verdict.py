@@ -1,12 +1,11 @@
-"""A verdict on a published claim, and how claims with their verdicts are written down."""
+"""A verdict on a published claim, and how claims are written down."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rote.papers.paper import Claim
+from rote.papers.claims import Claim
 
 Outcome = Literal["holds", "does not", "undecided"]
 
@@ -30,8 +29,3 @@ class Verdict:
 def claim_summary(claim: Claim) -> dict[str, Any]:
     """A claim and the rule that it is judged by, as a document."""
     return {"id": claim.id, "statement": claim.statement, "rule": claim.rule.in_words}
-
-
-def claims_summary(verdicts: Iterable[tuple[Claim, Verdict]]) -> list[dict[str, Any]]:
-    """Claims with their verdicts, as documents."""
-    return [{**claim_summary(claim), **verdict.summary()} for claim, verdict in verdicts]

@@ -1,11 +1,7 @@
-"""Direct logit attribution and zero-ablation of one fact.
+"""Where is this fact? What each head and the skip connection add to an answer, and what is left without one of them.
 
-Direct logit attribution: what each head, each MLP and the direct path of the residual stream add to the logit of the
-answer. Zero-ablation: the answer and its logit margin with one of them set to zero. What a fact loses under ablation is
-an effect; it does not say where the fact is stored.
-
-Contributions are computed in float64 from the model's own weights; logits and margins are those of the model in its own
-dtype. The two differ by `rounding`, the error of arithmetic in that dtype.
+Contributions are made in float64 from the model's own weights; logits and margins are those of the model in its own
+dtype. The two differ by `rounding`, which is what arithmetic in that dtype adds.
 """
 
 from __future__ import annotations
@@ -22,8 +18,9 @@ from rote.arguments import typed
 from rote.errors import InputError
 from rote.measure.recall import margins
 from rote.models.asking import reader_of
-from rote.models.attention_only import Transformer
+from rote.models.attention_only import AttentionOnly
 from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model
 from rote.tasks.association import Fact
 
@@ -54,7 +51,7 @@ def heads_named(text: str) -> list[Head]:
 
 @dataclass(frozen=True)
 class Contribution:
-    """Direct logit attribution of one part of a model: to the answer and to the runner-up."""
+    """What one part of a model adds to the logit of the answer and to that of the nearest wrong answer."""
 
     part: Literal["skip", "head", "mlp"]
     layer: int | None
@@ -62,11 +59,11 @@ class Contribution:
     to_answer: float
     to_nearest: float
     attention: tuple[float, ...] | None = None
-    """A head's attention to each token."""
+    """How much a head attends to each token."""
     answer_without: str | None = None
-    """The model's answer with this part zero-ablated."""
+    """What the model would say if this part added nothing."""
     margin_without: float | None = None
-    """The logit margin with this part zero-ablated; negative where the fact is lost."""
+    """What would be left of the margin; negative where the fact is lost."""
 
     @property
     def name(self) -> str:
@@ -92,22 +89,22 @@ class Inspection:
 
     key: tuple[str, ...]
     tokens: tuple[str, ...]
-    """The tokens that the model reads, with padding."""
+    """What the model reads, with padding."""
     answer: str
-    """The fact's answer where one was given, otherwise the answer of the model with all its heads."""
+    """The fact's answer where one was given, otherwise what the model says with all its heads."""
     said: str
-    """The model's answer, with the heads in `off` ablated."""
+    """What the model says, with the heads off that are."""
     nearest: str
-    """The runner-up: the best other answer."""
+    """The best other answer."""
     answer_logit: float
     nearest_logit: float
     margin: float
     known: bool
     """Whether the key was stored."""
     contributions: tuple[Contribution, ...]
-    """The direct path, then every layer's heads and its MLP; they sum to the logits up to rounding."""
+    """The skip connection, then every layer's heads and its MLP; they sum to the logits but for rounding."""
     off: tuple[Head, ...] = ()
-    """Heads that were zero-ablated first."""
+    """Heads that were switched off."""
 
     @property
     def recalled(self) -> bool:
@@ -115,12 +112,12 @@ class Inspection:
 
     @property
     def rounding(self) -> float:
-        """The answer's logit minus the sum of all contributions to it."""
+        """The answer's logit less the sum of what the parts add to it."""
         return self.answer_logit - sum(part.to_answer for part in self.contributions)
 
     @property
     def needed(self) -> tuple[Contribution, ...]:
-        """Parts whose zero-ablation loses the fact."""
+        """Parts without which the fact is lost."""
         return tuple(
             part for part in self.contributions if part.margin_without is not None and part.margin_without <= 0
         )
@@ -143,9 +140,7 @@ class Inspection:
 def inspect(
     model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[Head | tuple[int, int]] = ()
 ) -> Inspection:
-    """Direct logit attribution and zero-ablation of one fact.
-
-    `fact` is a row of a task, or the words of a key; `off` are heads to zero-ablate first.
+    """Take one fact apart. `fact` is a row of a task, or the words of a key; `off` are heads to switch off first.
 
     >>> import rote
     >>> model = rote.build({("colour", "plum"): "blue", ("colour", "rose"): "red"}).model
@@ -153,7 +148,7 @@ def inspect(
     >>> seen.answer, seen.margin > 0
     ('blue', True)
     """
-    transformer_of(model)
+    require_heads(model)
     heads = tuple(Head(*head) for head in off)
     seen = without_heads(model, heads) if heads else model
     reader = reader_of(model)
@@ -165,7 +160,7 @@ def inspect(
     nearest = int(logits.index_fill(0, torch.tensor([token]), -float("inf")).argmax())
     words = reader.vocabulary.tokens
     exact = seen.to("float64")
-    parts = decomposed(transformer_of(exact), exact.weights, ids)
+    parts = decomposed(_spec(exact), exact.weights, ids)
     return Inspection(
         key=key,
         tokens=tuple(words[place] for place in ids[0].tolist()),
@@ -181,25 +176,19 @@ def inspect(
     )
 
 
-def transformer_of(model: Model) -> Transformer:
-    """The model's specification, if it has heads to inspect."""
-    if not isinstance(model.spec, Transformer) or not model.spec.heads:
+def require_heads(model: Model) -> None:
+    """Refuse an architecture that has no heads to take apart."""
+    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
         raise InputError(
-            f"this {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
-            "inspect reads attention-only and mlp-transformer models (`rote ask` answers for the others)"
+            f"a {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
+            "inspect takes apart attention-only and mlp-transformer models (`rote ask` answers for the others)"
         )
-    return model.spec
-
-
-def is_linear(spec: Transformer) -> bool:
-    """Whether only the unembedding reads what a head adds: one layer without an MLP."""
-    return spec.layers == 1 and not spec.width
 
 
 def without_heads(model: Model, heads: Iterable[Head]) -> Model:
-    """The model with these heads zero-ablated: their output matrices are set to zero."""
+    """The model with these heads' output matrices set to zero, so that they add nothing."""
     weights = dict(model.weights)
-    spec = transformer_of(model)
+    spec = _spec(model)
     for head in heads:
         if not (0 <= head.layer < spec.layers and 0 <= head.head < spec.heads):
             raise InputError(
@@ -212,6 +201,12 @@ def without_heads(model: Model, heads: Iterable[Head]) -> Model:
     return replace(model, weights=weights)
 
 
+def _spec(model: Model) -> AttentionOnly | MlpTransformer:
+    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
+        raise TypeError("checked by require_heads")
+    return model.spec
+
+
 def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tensor, "1 context"], bool]:
     """Token ids of a key, and whether it was stored; a fact's key is tokens already, a question's key is cells."""
     reader = reader_of(model)
@@ -220,7 +215,7 @@ def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tens
         return ids, reader.stored is None or bool(reader.stored.knows(ids.numpy())[0])
     ids, known = reader.ids([key])
     if not known[0]:
-        raise InputError(f"{' '.join(key)}: was never stored in this model, so there is nothing to inspect")
+        raise InputError(f"{' '.join(key)}: was never stored in this model, so there is nothing to take apart")
     return torch.from_numpy(ids).long(), True
 
 
@@ -256,8 +251,8 @@ def _contributions(
 def _left(
     exact: Model, ids: Tensor, vector: Float[Tensor, "1 dim"], token: int, words: Sequence[str]
 ) -> tuple[str | None, float | None]:
-    """Answer and margin with a vector taken from the residual stream; only where just the unembedding reads it."""
-    if not is_linear(transformer_of(exact)):
+    """What is left when a vector is taken from the stream that is unembedded; only where nothing else depends on it."""
+    if not _is_linear(exact):
         return None, None
     rest = (exact.logits(ids) - vector @ exact.weights["unembed"].T)[0]
     return _said(rest[None], token, words)[0]
@@ -266,9 +261,9 @@ def _left(
 def _left_without_heads(
     exact: Model, ids: Tensor, parts: Decomposition, layer: int, token: int, words: Sequence[str]
 ) -> list[tuple[str, float]]:
-    """Answer and margin with each head of a layer zero-ablated, by linearity or by running the model again."""
-    spec, part = transformer_of(exact), parts.layers[layer]
-    if is_linear(spec):
+    """Answer and margin with each head of a layer switched off, by linearity or by running the model again."""
+    spec, part = _spec(exact), parts.layers[layer]
+    if _is_linear(exact):
         vectors = torch.einsum("hk,hdk->hd", part.values[0], part.outward)
         return _said(exact.logits(ids) - vectors @ exact.weights["unembed"].T, token, words)
     name = f"layers.{layer}.output"
@@ -293,3 +288,8 @@ def _said(logits: Float[Tensor, "rows vocab"], token: int, words: Sequence[str])
     left = margins(logits, torch.full((len(logits),), token)).tolist()
     best: list[int] = logits.argmax(1).tolist()
     return [(words[token], float(margin)) for token, margin in zip(best, left, strict=True)]
+
+
+def _is_linear(model: Model) -> bool:
+    """Whether nothing reads what a head adds but the unembedding."""
+    return isinstance(model.spec, AttentionOnly) and model.spec.layers == 1

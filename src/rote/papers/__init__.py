@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from rote.errors import InputError
-from rote.papers.block_figures import BlockFigure
+from rote.papers.claims import PublishedFigure
 from rote.papers.dana2025 import DANA2025, DANA2025_STATEMENTS
 from rote.papers.kajitsuka2025 import KAJITSUKA2025, KAJITSUKA2025_STATEMENTS
 from rote.papers.mahdavi2024 import MAHDAVI2024, MAHDAVI2024_STATEMENTS
-from rote.papers.paper import Figure
-from rote.papers.statements import Statement
-from rote.papers.vector_figures import VectorFigure
 
-AnyFigure = Figure | VectorFigure | BlockFigure | Statement
-"""Models of look-up tables, of vector tasks, or F2 . uniform attention . F1; or a statement, which trains nothing."""
-
-FIGURES: dict[str, tuple[AnyFigure, ...]] = {
+FIGURES: dict[str, tuple[PublishedFigure, ...]] = {
     "dana2025": (*DANA2025, *DANA2025_STATEMENTS),
     "mahdavi2024": (*MAHDAVI2024, *MAHDAVI2024_STATEMENTS),
     "kajitsuka2025": (*KAJITSUKA2025, *KAJITSUKA2025_STATEMENTS),
@@ -31,16 +25,12 @@ def names_several(name: str) -> bool:
     return "." not in name or name.partition(".")[2] == ALL_STATEMENTS
 
 
-def figures_named(name: str) -> list[AnyFigure]:
+def figures_named(name: str) -> list[PublishedFigure]:
     """The figures that a paper's id (`dana2025`), all its statements' (`dana2025.statements`) or a figure's
     (`dana2025.fig1a`) names."""
     figures = FIGURES.get(name.partition(".")[0], ())
     statements = "." in name and names_several(name)
-    named = [
-        figure
-        for figure in figures
-        if "." not in name or figure.id == name or (statements and isinstance(figure, Statement))
-    ]
+    named = [figure for figure in figures if "." not in name or figure.id == name or (statements and not figure.trains)]
     if not named:
         known = [
             *FIGURES,
@@ -51,7 +41,7 @@ def figures_named(name: str) -> list[AnyFigure]:
     return named
 
 
-def figure_named(name: str) -> AnyFigure:
+def figure_named(name: str) -> PublishedFigure:
     """The one figure of this id."""
     named = figures_named(name)
     if names_several(name):

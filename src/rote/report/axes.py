@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rote.display import number
+
 FEW_TICKS = 6
 """Ticks of an axis, about."""
 
@@ -50,6 +52,16 @@ class Axis:
         return [round((first + index) * step, 12) for index in range(count)]
 
 
+def spaced(axis: Axis, ticks: Sequence[float], letters: float) -> list[float]:
+    """Those of the ticks whose labels do not touch, along an axis with room for so many letters; the last stays."""
+    kept: list[float] = []
+    for tick in sorted(ticks, reverse=True):
+        room = (len(number(float(tick))) + 1.5) / letters
+        if not kept or axis.place(kept[-1]) - axis.place(tick) >= room:
+            kept.append(tick)
+    return kept[::-1]
+
+
 def _round_step(rough: float) -> float:
     """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `rough`."""
     power = 10 ** math.floor(math.log10(rough))
@@ -59,7 +71,15 @@ def _round_step(rough: float) -> float:
 def _decades(low: float, high: float) -> list[float]:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     if last - first < 2:  # too few powers of ten: add what lies between
-        between = [times * 10.0**power for power in range(first - 1, last + 1) for times in (1, 2, 5)]
-        return [value for value in between if low <= value <= high]
+        coarse, fine = (
+            [
+                value
+                for power in range(first - 1, last + 1)
+                for times in shares
+                if low <= (value := times * 10.0**power) <= high
+            ]
+            for shares in ((1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8))
+        )
+        return coarse if len(coarse) > 3 else fine
     every = max(1, math.ceil((last - first + 1) / FEW_TICKS))
     return [10.0**power for power in range(first, last + 1, every)]

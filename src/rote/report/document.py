@@ -1,4 +1,4 @@
-"""What a report says, apart from its format: sections of pairs, tables, charts, claims and commands."""
+"""What a report says, apart from its format: sections of elements (pairs, tables, charts, claims, commands)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rote.charts import Chart
+from rote.display import Table
 
 NARROW, SHORT = 4, 16
 """Columns and rows of a table that stands beside a chart."""
@@ -20,23 +21,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class ReportTable:
-    """Rows under columns; `total` marks the last row as a sum."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    total: bool = False
-
-    @property
-    def numeric(self) -> list[bool]:
-        """Whether each column holds numbers alone."""
-        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        return [all(isinstance(cell, int | float | None) for cell in column) and bool(column) for column in columns]
-
-
-@dataclass(frozen=True)
-class ChartBlock:
+class ChartElement:
     """A chart under the name its file has where reports are written as files."""
 
     name: str
@@ -44,7 +29,7 @@ class ChartBlock:
 
 
 @dataclass(frozen=True)
-class ClaimBlock:
+class ClaimElement:
     """Something that was claimed, the rule that decides it, and what became of it."""
 
     statement: str
@@ -77,43 +62,43 @@ class Commands:
     lines: Sequence[str]
 
 
-Block = Pairs | ReportTable | ChartBlock | ClaimBlock | Text | Commands
+Element = Pairs | Table | ChartElement | ClaimElement | Text | Commands
 
 
 @dataclass(frozen=True)
-class ReportPart:
+class Subsection:
     """A heading and what stands under it."""
 
     title: str
-    blocks: Sequence[Block]
+    elements: Sequence[Element]
 
     @property
-    def rows(self) -> list[list[list[Block]]]:
-        """Rows of columns of blocks: a chart has the next chart at its side, or what is narrow and follows it."""
-        rows: list[list[list[Block]]] = []
-        for block in self.blocks:
+    def rows(self) -> list[list[list[Element]]]:
+        """Rows of columns of elements: a chart has the next chart at its side, or what is narrow and follows it."""
+        rows: list[list[list[Element]]] = []
+        for element in self.elements:
             columns = rows[-1] if rows else []
-            room = bool(columns) and isinstance(columns[0][0], ChartBlock) and not columns[0][0].chart.wide
-            if room and len(columns) == 1 and _half(block):
-                columns.append([block])
-            elif room and len(columns) == 2 and _half(block) and not _has_chart([*columns[1], block]):
-                columns[1].append(block)
+            room = bool(columns) and isinstance(columns[0][0], ChartElement) and not columns[0][0].chart.wide
+            if room and len(columns) == 1 and _half(element):
+                columns.append([element])
+            elif room and len(columns) == 2 and _half(element) and not _has_chart([*columns[1], element]):
+                columns[1].append(element)
             else:
-                rows.append([[block]])
+                rows.append([[element]])
         return rows
 
 
-def _half(block: Block) -> bool:
+def _half(element: Element) -> bool:
     """Whether half the width of a page is enough."""
-    if isinstance(block, ChartBlock):
-        return not block.chart.wide
-    if isinstance(block, ReportTable):
-        return len(block.columns) <= NARROW and len(block.rows) <= SHORT
-    return isinstance(block, Text | ClaimBlock)
+    if isinstance(element, ChartElement):
+        return not element.chart.wide
+    if isinstance(element, Table):
+        return len(element.columns) <= NARROW and len(element.rows) <= SHORT
+    return isinstance(element, Text | ClaimElement)
 
 
-def _has_chart(blocks: Sequence[Block]) -> bool:
-    return any(isinstance(block, ChartBlock) for block in blocks)
+def _has_chart(elements: Sequence[Element]) -> bool:
+    return any(isinstance(element, ChartElement) for element in elements)
 
 
 @dataclass(frozen=True)
@@ -124,7 +109,7 @@ class Section:
     summary: str
     tiles: dict[str, str]
     """The few numbers to be seen first."""
-    parts: Sequence[ReportPart]
+    subsections: Sequence[Subsection]
 
 
 @dataclass(frozen=True)
@@ -135,16 +120,3 @@ class Report:
     sections: Sequence[Section]
     about: dict[str, str] = field(default_factory=dict)
     """Versions, date, command."""
-
-
-def shown(value: Any) -> str:
-    """A value as people read it: 7,884; 0.0853; yes."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4g}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3g}"
-    return str(value)

@@ -1,50 +1,92 @@
-"""Charts as files for a paper: PNG, SVG or PDF, in the house style."""
+"""Charts drawn by matplotlib: for a notebook, or as files for a paper (PNG, SVG or PDF), in the house style."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rote.charts import BarChart, Chart, ChartSeries, HeatMap, XYChart, number
+from rote.charts import BarChart, Chart, ChartSeries, HeatMap, Panels, XYChart
+from rote.display import number
 from rote.errors import InputError
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+from rote.report.axes import Axis, spaced
+from rote.report.style import COLOURS, figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-COLOURS = {
-    "blue": BLUE, "orange": ORANGE, "green": GREEN, "vermilion": VERMILION, "purple": PURPLE, "sky": SKY, "grey": GREY,
+LINES: dict[str, Any] = {
+    "line": "-", "joined": "-", "dashed": "--", "dotted": ":", "dash-dotted": "-.",
 }  # fmt: skip
-LINES = {"line": "-", "dashed": "--", "dotted": ":", "points": "none", "crosses": "none", "joined": "-"}
-MARKS = {"points": "o", "crosses": "x", "joined": "o"}
+SHAPES = {"disc": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "plus": "P"}
+MARKS = {"crosses": "x", "ticks": "_", "arrows": "$\u2191$"}
+LAYERS = {"band": 1, "line": 2, "dotted": 2, "dashed": 2, "dash-dotted": 2, "ticks": 2.5, "joined": 3, "points": 3}
+"""What is drawn over what; crosses and arrows come last."""
 FORMATS = ("png", "svg", "pdf")
 FEW_CELLS = 12
 """Columns of a heat map up to which its cells carry their numbers."""
+LETTERS = 64
+"""Of tick labels that fit side by side along the axis of a chart; half as many along that of a panel."""
+
+
+def drawn(chart: Chart) -> Figure:
+    """The chart as a matplotlib figure."""
+    if isinstance(chart, Panels):
+        return _drawn_panels(chart)
+    rows = len(chart.bars) if isinstance(chart, BarChart) else len(chart.rows) if isinstance(chart, HeatMap) else 0
+    size = (6.4, max(1.8, min(9.0, 1.3 + 0.2 * rows)))
+    if isinstance(chart, XYChart):
+        size = (7.4, 4.6) if chart.note else (6.4, 3.6)
+    with figure(*size) as canvas:
+        axes = canvas.add_subplot()
+        axes.set_title(f"{chart.title}\n{chart.note}" if chart.note else chart.title)
+        if isinstance(chart, XYChart):
+            _draw_xy(axes, chart, LETTERS)
+            entries = [series for series in chart.series if series.in_legend]
+            if entries:
+                axes.legend(handles=_handles(entries), fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        elif isinstance(chart, BarChart):
+            axes.set_xlabel(chart.x_label)
+            _draw_bars(axes, chart)
+        else:
+            axes.set_xlabel(chart.x_label)
+            canvas.colorbar(_draw_heat(axes, chart), ax=axes, shrink=0.8)
+        return canvas
 
 
 def write_chart(chart: Chart, path: Path) -> Path:
     """Draw a chart into a file; the suffix says in which format."""
     if path.suffix.removeprefix(".") not in FORMATS:
         raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
-    rows = len(chart.bars) if isinstance(chart, BarChart) else len(chart.rows) if isinstance(chart, HeatMap) else 0
-    height = 3.6 if isinstance(chart, XYChart) else max(1.8, min(9.0, 1.3 + 0.2 * rows))
-    with figure(6.4, height) as drawn:
-        axes = drawn.add_subplot()
-        axes.set_title(chart.title)
-        axes.set_xlabel(chart.x_label)
-        if isinstance(chart, XYChart):
-            _draw_xy(axes, chart)
-        elif isinstance(chart, BarChart):
-            _draw_bars(axes, chart)
-        else:
-            shown = _draw_heat(axes, chart)
-            drawn.colorbar(shown, ax=axes, shrink=0.8)
-        return save(drawn, path)
+    return save(drawn(chart), path)
 
 
-def _draw_xy(axes: Axes, chart: XYChart) -> None:
+def _drawn_panels(chart: Panels) -> Figure:
+    columns = chart.columns
+    rows = max(1, -(-len(chart.panels) // columns))
+    width, height = (4.8, 3.6) if columns == 2 and rows == 1 else (3.1, 2.5)
+    with figure(max(4.6, width * columns), 0.9 + height * rows) as canvas:
+        axes = list(canvas.subplots(rows, columns, squeeze=False).flat)
+        for panel, own in zip(chart.panels, axes, strict=False):
+            own.set_title(panel.title, fontsize=8.5)
+            _draw_xy(own, panel, LETTERS // columns + 14)
+            own.xaxis.label.set_size(8)
+            own.yaxis.label.set_size(8)
+            own.tick_params(labelsize=7.5)
+        for own in axes[len(chart.panels) :]:
+            own.set_axis_off()
+        if entries := chart.legend:
+            canvas.legend(handles=_handles(entries), fontsize=7.5, loc="outside lower left", ncols=min(3, len(entries)))
+        canvas.suptitle(f"{chart.title}\n{chart.note}" if chart.note else chart.title, x=0.01, ha="left", fontsize=10)
+        return canvas
+
+
+def _draw_xy(axes: Axes, chart: XYChart, letters: int) -> None:
     for series in chart.series:
-        _draw_series(axes, series)
+        if series.marks:
+            _draw_series(axes, series)
+    axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     if chart.log_x:
         axes.set_xscale("log")
@@ -52,20 +94,70 @@ def _draw_xy(axes: Axes, chart: XYChart) -> None:
         axes.set_yscale("log")
     if chart.y_range:
         axes.set_ylim(*chart.y_range)
+    _set_ticks(axes, "x", chart.x_ticks, chart.log_x, letters)
+    _set_ticks(axes, "y", chart.y_ticks, chart.log_y, letters)
     axes.grid()
-    if any(series.in_legend for series in chart.series):
-        axes.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _set_ticks(axes: Any, which: str, ticks: Sequence[float], log: bool, letters: int) -> None:
+    """Given ticks, as many as have room, or round ones; numbers as everywhere else."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis = getattr(axes, f"{which}axis")
+    low, high = getattr(axes, f"get_{which}lim")()
+    scale = Axis(float(low), float(high), log)
+    chosen = [tick for tick in ticks or scale.ticks() if low <= tick <= high]
+    if which == "x":
+        chosen = spaced(scale, chosen, letters)
+    axis.set_ticks(chosen, [number(float(tick)) for tick in chosen])
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(float(value))))
+    if ticks:
+        axis.minorticks_off()
+
+
+def _look(series: ChartSeries) -> dict[str, Any]:
+    """What tells a series from others, on the axes and in the legend alike."""
+    style = series.style
+    shaped = style in ("points", "joined")
+    thin = style in ("dashed", "dotted", "dash-dotted") or series.faint
+    return {
+        "color": COLOURS[series.tone],
+        "linestyle": LINES.get(style, "none"),
+        "marker": SHAPES[series.shape] if shaped else MARKS.get(style),
+        "ms": {"ticks": 7, "arrows": 9, "crosses": 5}.get(style, 4.0),
+        "lw": 0.8 if thin and series.tone not in ("grey", "ink") else 1.1,
+        "alpha": 0.45 if series.faint else 1.0,
+        "zorder": LAYERS.get(style, 4),
+    }
 
 
 def _draw_series(axes: Axes, series: ChartSeries) -> None:
     xs, ys = [mark.x for mark in series.marks], [mark.y for mark in series.marks]
-    label = series.name if series.in_legend else "_"
     colour = COLOURS[series.tone]
-    axes.plot(
-        xs, ys, linestyle=LINES[series.style], marker=MARKS.get(series.style), ms=3.6, lw=1.1, color=colour, label=label
-    )
+    label = series.name if series.in_legend else "_"
+    if series.style == "band":
+        low, high = zip(*(mark.interval or (mark.y, mark.y) for mark in series.marks), strict=True)
+        axes.fill_between(xs, low, high, color=colour, alpha=0.18, lw=0, zorder=LAYERS["band"], label=label)
+        return
+    for mark in series.marks:
+        if mark.interval:
+            axes.plot([mark.x] * 2, mark.interval, lw=2.5, alpha=0.4, color=colour, zorder=2, label="_")
+    axes.plot(xs, ys, label=label, **_look(series))
     if any(mark.spread for mark in series.marks):
         axes.errorbar(xs, ys, [mark.spread or 0 for mark in series.marks], fmt="none", color=colour, capsize=2, lw=0.9)
+
+
+def _handles(entries: Sequence[ChartSeries]) -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Patch(color=COLOURS[series.tone], alpha=0.18, lw=0, label=series.name)
+        if series.style == "band"
+        else Line2D([], [], label=series.name, **_look(series))
+        for series in entries
+    ]
 
 
 def _draw_bars(axes: Axes, chart: BarChart) -> None:
@@ -111,5 +203,5 @@ def _draw_heat(axes: Axes, chart: HeatMap):
         for row, column in zip(*np.nonzero(~np.isnan(values)), strict=True):
             value = float(values[row, column])
             ink = "white" if abs(value) > 0.6 * chart.limit else "black"
-            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=6.5, color=ink)
+            axes.text(column, row, number(value, 2), ha="center", va="center", fontsize=6.5, color=ink)
     return shown

@@ -10,13 +10,13 @@ from rote.arguments import typed
 from rote.errors import InputError
 from rote.experiments.densest import Densest
 from rote.report.density_figure import drawn_density
-from rote.report.reproduction import ReproducedFigure
+from rote.report.reproduction import Reproduced, ReproducedFigure
 from rote.report.style import save
 from rote.report.sweep import FORMATS, Sweep
 
 
 @typed
-def figure(result: Sweep | Densest | ReproducedFigure, path: str | Path | None = None) -> Figure:
+def figure(result: Sweep | Densest | Reproduced | ReproducedFigure, path: str | Path | None = None) -> Figure:
     """Draw what `rote.sweep`, `rote.densest_shape` or `rote.reproduce` gave, and write it as PNG, SVG or PDF to `path`.
 
     >>> import rote, tempfile

@@ -7,8 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rote.display import number
 from rote.experiments.files import write_text
-from rote.report.document import Report, shown
+from rote.report.document import Report
 from rote.report.svg import svg
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def _environment() -> Environment:
         loader=PackageLoader("rote.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["shown"] = shown
+    environment.filters["shown"] = number
     environment.filters["svg"] = lambda chart: Markup(svg(chart))
-    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.filters["kind"] = lambda element: type(element).__name__
     return environment
 
 

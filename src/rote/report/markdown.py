@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from rote.display import Table, number
 from rote.experiments.files import write_text
-from rote.report.document import Block, ChartBlock, ClaimBlock, Commands, Pairs, Report, ReportTable, Text, shown
+from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Report, Text
 from rote.report.drawing import write_chart
 
 REPORT = "report.md"
@@ -21,46 +22,46 @@ def write_markdown(report: Report, folder: str | Path, formats: Sequence[str] = 
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     lines = [f"# {report.title}", "", " · ".join(f"{name} {value}" for name, value in report.about.items()), ""]
-    for number, section in enumerate(report.sections, 1):
-        prefix = f"{number}-" if len(report.sections) > 1 else ""
+    for place, section in enumerate(report.sections, 1):
+        prefix = f"{place}-" if len(report.sections) > 1 else ""
         lines += [f"## {section.title}", "", section.summary, ""]
         lines += [f"- {name}: {value}" for name, value in section.tiles.items()] + [""]
-        for part in section.parts:
-            lines += [f"### {part.title}", ""]
-            for block in part.blocks:
-                lines += [*_lines(block, folder, prefix, formats, written), ""]
+        for subsection in section.subsections:
+            lines += [f"### {subsection.title}", ""]
+            for element in subsection.elements:
+                lines += [*_lines(element, folder, prefix, formats, written), ""]
     return [write_text(folder / REPORT, "\n".join(lines)), *written]
 
 
-def _lines(block: Block, folder: Path, prefix: str, formats: Sequence[str], written: list[Path]) -> list[str]:
-    if isinstance(block, ChartBlock):
-        names = [f"{prefix}{block.name}.{kind}" for kind in formats]
-        written += [write_chart(block.chart, folder / name) for name in names]
-        return [f"![{block.chart.title}]({names[0]})"]
-    if isinstance(block, ReportTable):
-        name = f"{prefix}{re.sub('[^a-z0-9]+', '-', block.title.lower()).strip('-')[:60]}.csv"
-        written.append(write_text(folder / name, _csv(block)))
-        return [f"{block.title} ([CSV]({name}))", "", *table_lines(block.columns, block.rows, block.numeric)]
-    if isinstance(block, Pairs):
-        return table_lines(["", ""], list(block.pairs.items()), [False, False])
-    if isinstance(block, ClaimBlock):
-        return [f"**{block.verdict.upper()}** {block.statement} {block.why}. Rule: {block.rule}."]
-    if isinstance(block, Commands):
-        return ["```bash", *block.lines, "```"]
-    return [block.text] if isinstance(block, Text) else []
+def _lines(element: Element, folder: Path, prefix: str, formats: Sequence[str], written: list[Path]) -> list[str]:
+    if isinstance(element, ChartElement):
+        names = [f"{prefix}{element.name}.{kind}" for kind in formats]
+        written += [write_chart(element.chart, folder / name) for name in names]
+        return [f"![{element.chart.title}]({names[0]})"]
+    if isinstance(element, Table):
+        name = f"{prefix}{re.sub('[^a-z0-9]+', '-', element.title.lower()).strip('-')[:60]}.csv"
+        written.append(write_text(folder / name, _csv(element)))
+        return [f"{element.title} ([CSV]({name}))", "", *table_lines(element.columns, element.rows, element.numeric)]
+    if isinstance(element, Pairs):
+        return table_lines(["", ""], list(element.pairs.items()), [False, False])
+    if isinstance(element, ClaimElement):
+        return [f"**{element.verdict.upper()}** {element.statement} {element.why}. Rule: {element.rule}."]
+    if isinstance(element, Commands):
+        return ["```bash", *element.lines, "```"]
+    return [element.text] if isinstance(element, Text) else []
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], numeric: Sequence[bool]) -> list[str]:
     """A Markdown table; numeric columns to the right."""
     rule = "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
-    return [_row(columns), rule, *(_row([shown(cell) for cell in row]) for row in rows)]
+    return [_row(columns), rule, *(_row([number(cell) for cell in row]) for row in rows)]
 
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _csv(table: ReportTable) -> str:
+def _csv(table: Table) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(table.columns)

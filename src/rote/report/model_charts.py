@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rote.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, Tone, XYChart, number
+from rote.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, Tone, XYChart
+from rote.display import number
 from rote.measure.head_use import HeadTable
 from rote.measure.inspection import Inspection
 from rote.measure.precision import PrecisionPoint

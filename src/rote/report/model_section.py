@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from rote.charts import BarChart
+from rote.display import Table
 from rote.errors import RoteError
 from rote.folders import Folder, verify
 from rote.measure.head_use import HeadTable, head_table
 from rote.measure.inspection import Inspection, inspect
 from rote.measure.precision import recall_by_precision
-from rote.models.attention_only import AttentionOnly, Transformer
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
-from rote.report.document import Block, ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section, Text
+from rote.report.document import ChartElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
@@ -51,15 +53,15 @@ def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT
                 else {"bits per parameter": f"{certificate.bits_per_parameter:.3g}"}
             ),
         }
-    parts = [_what(folder), *_certificate(folder, task, progress)]
+    subsections = [_what(folder), *_certificate(folder, task, progress)]
     if isinstance(task, AssociationTask):
-        parts += _theory(folder, task)
+        subsections += _theory(folder, task)
         if task.facts <= MOST_FACTS:
-            parts += _held(folder, task, progress)
-    parts.append(ReportPart("Make each number again", [Commands(commands_of(folder))]))
+            subsections += _held(folder, task, progress)
+    subsections.append(Subsection("Make each number again", [Commands(commands_of(folder))]))
     sizes = ", ".join(f"{name} {value}" for name, value in spec.model_dump(exclude_defaults=True).items())
     title = f"{folder.path.name}: a model of {Path(folder.origin.source).name}"
-    return Section(title, f"{spec.architecture}: {sizes}", tiles, parts)
+    return Section(title, f"{spec.architecture}: {sizes}", tiles, subsections)
 
 
 def commands_of(folder: Folder) -> list[str]:
@@ -75,11 +77,11 @@ def commands_of(folder: Folder) -> list[str]:
         flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in sizes.items())
         seed = folder.provenance.get("seed", 0)
         made = [f"rote build {source} --method {method}{flags} --seed {seed} -o {path}"]
-    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, Transformer) else []
+    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, AttentionOnly | MlpTransformer) else []
     return [*made, f"rote recall {path} {source}", f"rote verify {path} {source}", *inspected, f"rote plan {source}"]
 
 
-def _what(folder: Folder) -> ReportPart:
+def _what(folder: Folder) -> Subsection:
     origin, provenance = folder.origin, folder.provenance
     pairs: dict[str, Any] = {
         "facts": origin.source,
@@ -92,19 +94,19 @@ def _what(folder: Folder) -> ReportPart:
         "dtype": folder.model.dtype_name,
         "bytes of weights": folder.model.bytes,
     }
-    return ReportPart("What it is", [Pairs({name: value for name, value in pairs.items() if value not in (None, "")})])
+    return Subsection("What it is", [Pairs({name: value for name, value in pairs.items() if value not in (None, "")})])
 
 
-def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[ReportPart]:
+def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[Subsection]:
     if folder.certificate is None:
-        return [ReportPart("Certificate", [Text("This folder has no certificate: nothing is claimed of it.")])]
+        return [Subsection("Certificate", [Text("This folder has no certificate: nothing is claimed of it.")])]
     if task is None:
         stated = {name: _plain(value) for name, value in folder.certificate.model_dump().items() if value is not None}
-        return [ReportPart("Certificate, as stated (its facts were not at hand to verify it)", [Pairs(stated)])]
+        return [Subsection("Certificate, as stated (its facts were not at hand to verify it)", [Pairs(stated)])]
     try:
         verification = verify(folder, task, progress)
     except RoteError as error:
-        return [ReportPart("Certificate", [Text(f"It could not be verified: {error}")])]
+        return [Subsection("Certificate", [Text(f"It could not be verified: {error}")])]
     rows = [
         [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
         for check in verification.checks
@@ -116,11 +118,11 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
         "promised associations": folder.certificate.promised,
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
-    table = ReportTable(
+    table = Table(
         f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "made again", ""], rows
     )
     said = Pairs({name: value for name, value in claims.items() if value is not None})
-    return [ReportPart("Certificate", [table, Text("What its making says of itself:"), said])]
+    return [Subsection("Certificate", [table, Text("What its making says of itself:"), said])]
 
 
 def _plain(value: Any) -> Any:
@@ -128,50 +130,50 @@ def _plain(value: Any) -> Any:
     return text[:19] + "…" if isinstance(value, str) and len(text) > 40 else value
 
 
-def _theory(folder: Folder, task: AssociationTask) -> list[ReportPart]:
+def _theory(folder: Folder, task: AssociationTask) -> list[Subsection]:
     from rote.experiments.sizing.built import BITS
     from rote.experiments.sizing.theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
     from rote.theory import bounds
 
-    blocks: list[Block] = []
+    elements: list[Element] = []
     if isinstance(folder.model.spec, AttentionOnly):
         chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory promises a model of these sizes")
-        blocks.append(ChartBlock("bounds", chart))
+        elements.append(ChartElement("bounds", chart))
     rows = smallest_by_theory(task.shape, BITS[folder.model.dtype_name], zipped_bytes(task))
-    blocks.append(ChartBlock("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))
+    elements.append(ChartElement("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))
     for name, chart in zip(("bytes", "parameters"), growth_charts(task.shape, folder.model.dtype_name), strict=True):
-        blocks.append(ChartBlock(f"growth-{name}", chart))
-    return [ReportPart("What theory says", blocks)]
+        elements.append(ChartElement(f"growth-{name}", chart))
+    return [Subsection("What theory says", elements)]
 
 
-def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[ReportPart]:
+def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Subsection]:
     points = recall_by_precision(folder.model, task, progress=progress)
-    precision = ChartBlock("precision", precision_chart(points))
-    coarse = ReportTable(
+    precision = ChartElement("precision", precision_chart(points))
+    coarse = Table(
         "with fewer bits in every weight",
         ["bits of the significand", "recalled", "recall", "smallest margin"],
         [[point.bits, point.recalled, point.recall, point.min_margin] for point in points],
     )
-    if not isinstance(folder.model.spec, Transformer):
-        return [ReportPart("What it holds", [precision, coarse])]
+    if not isinstance(folder.model.spec, AttentionOnly | MlpTransformer):
+        return [Subsection("What it holds", [precision, coarse])]
     table = head_table(folder.model, task, progress)
     order = table.by_margin()
-    weakest = ReportTable(
+    weakest = Table(
         "facts with the smallest margins",
         ["fact", "margin"],
         [[str(task[int(row)]), float(table.margins[row])] for row in order[:WEAKEST]],
     )
-    held = [ChartBlock("margins", margins_chart(table, task)), weakest, precision, coarse]
+    held = [ChartElement("margins", margins_chart(table, task)), weakest, precision, coarse]
     return [
-        ReportPart("What it holds", held),
-        ReportPart("Where it holds it", _where(folder, task, table, int(order[0]))),
+        Subsection("What it holds", held),
+        Subsection("Where it holds it", _where(folder, task, table, int(order[0]))),
     ]
 
 
-def _specialisation(table: HeadTable) -> list[Block]:
+def _specialisation(table: HeadTable) -> list[Element]:
     chart = specialisation_chart(table)
-    return [] if chart is None else [ChartBlock("specialisation", chart)]
+    return [] if chart is None else [ChartElement("specialisation", chart)]
 
 
 def _left_and_layers(seen: Inspection) -> list[tuple[str, BarChart]]:
@@ -179,20 +181,20 @@ def _left_and_layers(seen: Inspection) -> list[tuple[str, BarChart]]:
     return [(name, chart) for name, chart in charts.items() if chart is not None]
 
 
-def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) -> list[Block]:
+def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) -> list[Element]:
     seen = inspect(folder.model, task[row])
     exact = all(use.loses is not None for use in table.heads)
     column = "facts lost without it" if exact else "facts it decides"
     uses = sorted(table.heads, key=lambda use: -(use.decides if use.loses is None else use.loses))[:WEAKEST]
     median = float(np.median(table.margins))
-    blocks: list[Block] = [
+    elements: list[Element] = [
         Text(
             f"The skip connection adds {table.skip_to_margin:.3g} to a margin on average, the median margin is "
             f"{median:.3g}; heads are counted from 0, as LAYER.HEAD."
         ),
-        ChartBlock("heads", heads_chart(table)),
+        ChartElement("heads", heads_chart(table)),
         *_specialisation(table),
-        ReportTable(
+        Table(
             "heads that matter to most facts",
             ["head", column, "adds to a margin, mean", "most", "adds most to"],
             [
@@ -202,10 +204,10 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
             ],
         ),
         Text(f"The fact with the smallest margin, taken apart: {seen}."),
-        ChartBlock("contributions", contributions_chart(seen)),
-        *(ChartBlock(name, chart) for name, chart in _left_and_layers(seen)),
+        ChartElement("contributions", contributions_chart(seen)),
+        *(ChartElement(name, chart) for name, chart in _left_and_layers(seen)),
     ]  # fmt: skip
     spec = folder.model.spec
-    if isinstance(spec, Transformer) and spec.context * spec.heads <= 4000:
-        blocks += [ChartBlock(f"attention-{layer}", attention_chart(seen, layer)) for layer in range(spec.layers)]
-    return blocks
+    if isinstance(spec, AttentionOnly | MlpTransformer) and spec.context * spec.heads <= 4000:
+        elements += [ChartElement(f"attention-{layer}", attention_chart(seen, layer)) for layer in range(spec.layers)]
+    return elements

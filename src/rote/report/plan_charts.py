@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from rote.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart, number
+from rote.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart
+from rote.display import number
 from rote.experiments.sizing.built import BITS
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory

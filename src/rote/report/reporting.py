@@ -29,6 +29,11 @@ def report_on(
     sections = [_section(Path(path), task, progress) for path in paths]
     if not sections:
         raise InputError("report: name at least one model folder or run")
+    return report_of(sections, title)
+
+
+def report_of(sections: Sequence[Section], title: str | None = None) -> Report:
+    """A report of these sections, with versions and the date."""
     named = title or (sections[0].title if len(sections) == 1 else f"{len(sections)} models and runs")
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     about = {"rote": __version__, "Python": platform.python_version(), "machine": platform.machine(), "made": made}

@@ -1,4 +1,4 @@
-"""What a run's trials show: accuracy against a size with its fit and bounds, and over the grid of two sizes."""
+"""What a run's trials show, whatever they were for: accuracy against a size, and over the grid of two sizes."""
 
 from __future__ import annotations
 
@@ -8,72 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rote.charts import TONES, ChartSeries, HeatMap, Mark, Tone, XYChart
+from rote.charts import TONES, ChartSeries, HeatMap, Mark, XYChart
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.lookups.findings import FigureFindings
-from rote.papers.paper import Weighting
 
 SIZES = ("vocab", "context", "dim", "head_dim", "heads", "layers", "width")
 MOST_SERIES = 8
 """Series that can be told apart; of more, those spread evenly over the family are shown."""
-
-
-def findings_chart(findings: FigureFindings, weighting: Weighting = "sampled") -> XYChart:
-    """Measured points with their spread, the fitted law, the first bound, and what was published."""
-    plotted = [series for series in findings.series if any(point.values[weighting] for point in series.points)]
-    if len(plotted) > MOST_SERIES:
-        plotted = [plotted[index] for index in np.linspace(0, len(plotted) - 1, MOST_SERIES).round().astype(int)]
-    drawn: list[ChartSeries] = []
-    for index, series in enumerate(plotted):
-        tone = TONES[index % len(TONES)]
-        points = [(point, mean) for point in series.points if (mean := point.mean(weighting)) is not None]
-        marks = [
-            Mark(
-                point.x,
-                mean,
-                f"{series.name}, {findings.figure.x} {point.x:g}: {mean:.4f}"
-                + (f" ± {spread:.4f}" if (spread := point.spread(weighting)) else "")
-                + (f", published {point.published:.4f}" if point.published is not None else ""),
-                point.spread(weighting),
-            )
-            for point, mean in points
-        ]
-        drawn.append(ChartSeries(series.name, marks, "points", tone))
-        fit = next((fit for law in findings.figure.laws if (fit := findings.fit(weighting, law, series.name))), None)
-        if fit is not None and len(points) > 1:
-            dense = np.linspace(points[0][0].x, points[-1][0].x, 60)
-            line = [
-                Mark(float(x), float(y))
-                for x, y in zip(dense, fit(dense), strict=True)
-                if y <= 1.02 or findings.figure.derived
-            ]
-            drawn.append(ChartSeries(f"fit {fit.formula}", line, "line", tone, in_legend=False))
-        promised = [
-            Mark(p.x, p.promised["dana2025.theorem1"]) for p in series.points if "dana2025.theorem1" in p.promised
-        ]
-        if promised:
-            drawn.append(ChartSeries("Theorem 1", promised, "dashed", tone, in_legend=False))
-        published = [
-            Mark(p.x, p.published, f"published: {p.published:.4f}") for p in series.points if p.published is not None
-        ]
-        if published and weighting == "sampled":
-            drawn.append(ChartSeries("published", published, "crosses", "grey", in_legend=False))
-    drawn += _key(drawn)
-    y_range = None if findings.figure.derived else (0.0, 1.03)
-    return XYChart(findings.figure.title, findings.figure.x, findings.figure.y, drawn, y_range=y_range)
-
-
-def _key(drawn: Sequence[ChartSeries]) -> list[ChartSeries]:
-    """Entries of the legend for what lines and crosses mean."""
-    grey: Tone = "grey"
-    entries = []
-    if any(series.name.startswith("fit ") for series in drawn):
-        entries.append(ChartSeries("fitted law", (), "line", grey))
-    if any(series.name == "Theorem 1" for series in drawn):
-        entries.append(ChartSeries("Theorem 1 promises", (), "dashed", grey))
-    if any(series.name == "published" for series in drawn):
-        entries.append(ChartSeries("published", (), "crosses", grey))
-    return entries
 
 
 def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:

@@ -1,50 +1,67 @@
-"""A run as a section of a report: trials, cells, laws, claims with their verdicts."""
+"""A run as a section of a report: trials, figures with their claims, laws, commands."""
 
 from __future__ import annotations
 
 import math
 import shlex
+from typing import Any
 
-from rote.experiments.lookups.findings import FigureFindings
-from rote.experiments.reproduction import AnyFindings
-from rote.report.document import ChartBlock, Commands, Pairs, ReportPart, ReportTable, Section
-from rote.report.figure_part import figure_part
+from rote.display import Table
+from rote.experiments.findings import Findings
+from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
 from rote.report.run_view import RunView
+
+MOST_ROWS = 400
+"""Rows of a table that a report shows."""
+ASSUMED = (
+    "This ledger was written by an older version and does not say how its figures were asked for: complete grids are "
+    "assumed. The command that made it, run again, records what it asks."
+)
 
 
 def run_section(run: RunView) -> Section:
     """Everything about one run."""
     tiles = {
         "trials ended": f"{len(run.rows):,}" + (f" of {run.planned:,}" if run.planned else ""),
-        "processor time": f"{run.processor_seconds:,.0f} s",
+        "CPU time": f"{run.cpu_seconds:,.0f} s",
     }
-    parts = [_what(run)]
-    figures = run.findings()
-    parts += [figure_part(findings) for findings in figures]
+    figures = run.findings
+    subsections = [_what(run), *map(figure_subsection, figures)]
     # What a search tried shows nothing that its figures do not.
-    searched = any(not isinstance(findings, FigureFindings) for findings in figures)
-    rows = [] if searched else run.rows
+    rows = run.rows if all(findings.over_sizes for findings in figures) else []
     charts = {"sizes": None if figures else sizes_chart(rows), "grid": grid_chart(rows)}
-    grid = [ChartBlock(name, chart) for name, chart in charts.items() if chart is not None]
+    grid = [ChartElement(name, chart) for name, chart in charts.items() if chart is not None]
     if grid:
-        parts.append(ReportPart("Accuracy over the grid", [*grid, *_laws(run)]))
-    parts.append(ReportPart("Make each number again", [Commands(commands_of(run))]))
-    return Section(f"Run {run.folder.name}", f"{run.name}: {len(run.rows):,} trials", tiles, parts)
+        subsections.append(Subsection("Accuracy over the grid", [*grid, *_laws(run)]))
+    subsections.append(Subsection("Make each number again", [Commands(commands_of(run))]))
+    return Section(f"Run {run.folder.name}", f"{run.name}: {len(run.rows):,} trials", tiles, subsections)
+
+
+def figure_subsection(findings: Findings[Any, Any]) -> Subsection:
+    """Everything that the trials say of one figure, of whichever kind."""
+    elements: list[Element] = [ChartElement(name, chart) for name, chart in findings.charts().items()]
+    if findings.missing:
+        elements.append(
+            Text(f"{findings.missing:,} {findings.counted} have not ended yet; verdicts may change with them.")
+        )
+    elements += [
+        ClaimElement(claim.statement, claim.rule.in_words, verdict.outcome, verdict.why)
+        for claim, verdict in findings.verdicts
+    ]
+    elements += [Table(table.title, table.columns, table.rows[:MOST_ROWS]) for table in findings.tables()]
+    if findings.figure.note:
+        elements.append(Text(findings.figure.note))
+    return Subsection(findings.title, elements)
 
 
 def commands_of(run: RunView) -> list[str]:
-    """The commands that go on with a run, or make it again in another folder."""
+    """The commands that resume a run, or recompute it in another folder."""
     folder = shlex.quote(str(run.folder))
-    protocol = run.identity.get("protocol", "fast")
-    figures = run.findings()
     commands = [
-        f"rote reproduce {findings.figure.id} --protocol {protocol}{' --quick' if findings.quick else ''}"
-        f"{_other_positions(findings)}"
-        f" --repeats {findings.repeats} -o {folder}"
-        for findings in figures
+        f"rote reproduce {findings.figure.id}{_flags(findings.schedule.asked)} -o {folder}" for findings in run.findings
     ]
-    if any(not isinstance(findings, FigureFindings) for findings in figures):
+    if not all(findings.over_sizes for findings in run.findings):
         return commands
     if swept := run.sweep:
         sizes = "".join(
@@ -55,13 +72,15 @@ def commands_of(run: RunView) -> list[str]:
     return [*commands, f"rote runs fit {folder}"]
 
 
-def _other_positions(findings: AnyFindings) -> str:
-    if isinstance(findings, FigureFindings) and findings.other_positions:
-        return f" --positions {findings.positions}"
-    return ""
+def _flags(asked: dict[str, Any]) -> str:
+    return "".join(
+        f" --{name}" if value is True else f" --{name} {shlex.quote(str(value))}"
+        for name, value in asked.items()
+        if value is not False
+    )
 
 
-def _laws(run: RunView) -> list[ReportTable]:
+def _laws(run: RunView) -> list[Table]:
     """The laws that a finished sweep was fitted with."""
     rows = [
         [
@@ -74,7 +93,7 @@ def _laws(run: RunView) -> list[ReportTable]:
         for law in (run.sweep.laws if run.sweep else [])
     ]
     columns = ["size", "at", "best form", "exponent of a power law", "95 % interval"]
-    return [ReportTable("how capacity grows with each size", columns, rows)] if rows else []
+    return [Table("how capacity grows with each size", columns, rows)] if rows else []
 
 
 def _interval(ends: tuple[float, float] | None) -> str | None:
@@ -87,13 +106,14 @@ def _interval(ends: tuple[float, float] | None) -> str | None:
     return f"at least {low:.3g}" if math.isinf(high) else f"{low:.3g} to {high:.3g}"
 
 
-def _what(run: RunView) -> ReportPart:
+def _what(run: RunView) -> Subsection:
     engines = sorted({str(row.result.get("engine")) for row in run.rows if row.result.get("engine")})
     pairs = {
         **{name: value for name, value in run.identity.items() if name != "format"},
-        **{name: value for name, value in run.about.items() if name != "trials"},
+        **{name: value for name, value in run.about.items() if name not in ("trials", "asked")},
         "engine": ", ".join(engines) or None,
         "last trial ended": run.last_ended,
         "folder": str(run.folder),
     }
-    return ReportPart("What was run", [Pairs({name: value for name, value in pairs.items() if value is not None})])
+    known = Pairs({name: value for name, value in pairs.items() if value is not None})
+    return Subsection("What was run", [known, *([] if run.asked_is_known else [Text(ASSUMED)])])

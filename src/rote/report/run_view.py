@@ -1,19 +1,17 @@
-"""A run as it stands on disk, whether it ended or is still being written: trials, what was planned, what they show."""
+"""A run as it stands on disk, whether it ended or is still being written: trials, what was asked, what they show."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rote.experiments.ledgers.ledger import Ledger, TrialRow
-from rote.experiments.planned import RunChoices, run_of
-from rote.experiments.reproduction import AnyFindings, arranged
-from rote.models.attention_only import Positions
-from rote.papers import FIGURES, AnyFigure
-from rote.papers.block_figures import BlockFigure
+from rote.experiments.findings import Findings
+from rote.experiments.ledgers.ledger import Ledger, LedgerContents, TrialRow
+from rote.experiments.reproduce import findings_in
 
 
 class SweptLaw(BaseModel):
@@ -39,17 +37,31 @@ class RunView:
     """What a run's folder holds."""
 
     folder: Path
-    identity: dict[str, Any]
-    about: dict[str, Any]
-    rows: list[TrialRow]
-    last_ended: str | None
-    """When the trial that was recorded last ended, in ISO form."""
+    contents: LedgerContents
+    in_hand: tuple[Findings[Any, Any], ...] | None = None
+    """What its trials show, if that is known already."""
 
     @classmethod
     def of(cls, folder: str | Path) -> RunView:
         with Ledger.reading(folder) as ledger:
-            overview = ledger.overview()
-            return cls(Path(folder), overview.identity, overview.about, ledger.rows(), overview.last_ended)
+            rows = {row.key: row for row in ledger.rows()}
+            return cls(Path(folder), LedgerContents.of(ledger.overview(), rows))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return self.contents.identity
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return self.contents.about
+
+    @property
+    def last_ended(self) -> str | None:
+        return self.contents.last_ended
+
+    @cached_property
+    def rows(self) -> list[TrialRow]:
+        return self.contents.ordered
 
     @property
     def name(self) -> str:
@@ -63,7 +75,7 @@ class RunView:
         return max(planned, len(self.rows)) if isinstance(planned, int) else None
 
     @property
-    def processor_seconds(self) -> float:
+    def cpu_seconds(self) -> float:
         return sum(row.seconds for row in self.rows)
 
     @property
@@ -75,27 +87,12 @@ class RunView:
             return None
         return said if said.trials == len(self.rows) else None
 
-    def findings(self) -> list[AnyFindings]:
-        """What the trials show for every published figure of the run; nothing for runs of other kinds."""
-        protocol = self.identity.get("protocol")
-        if not isinstance(protocol, str):
-            return []
-        gathered = [
-            self._of_figure(figure, protocol)
-            for figures in FIGURES.values()
-            for figure in figures
-            if run_of(figure) == self.identity.get("experiment")
-        ]
-        return [findings for findings in gathered if findings.points]
+    @cached_property
+    def findings(self) -> tuple[Findings[Any, Any], ...]:
+        """What the trials show of every published figure that the run was asked for."""
+        return tuple(findings_in(self.contents)) if self.in_hand is None else self.in_hand
 
-    def _of_figure(self, figure: AnyFigure, protocol: str) -> AnyFindings:
-        """As many seeds as there are, and the quick cells where there are no others."""
-        repeats = max((row.seed for row in self.rows), default=0) + 1
-        texts = self.identity.get("texts") if isinstance(figure, BlockFigure) else None
-        named = self.identity.get("positions")
-        positions = next((choice for choice in get_args(Positions) if choice == named), None)
-        quick, whole = (
-            arranged(RunChoices(protocol, quick, repeats, texts=texts, positions=positions).plan(figure), self.rows)
-            for quick in (True, False)
-        )
-        return whole if whole.points > quick.points else quick
+    @property
+    def asked_is_known(self) -> bool:
+        """Whether the ledger says how its figures were asked for; those of older versions do not."""
+        return not self.findings or "asked" in self.about

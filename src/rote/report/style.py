@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rote.charts import RAMP, Tone
 from rote.files import replacing
 
 if TYPE_CHECKING:
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F",
 )  # fmt: skip
+
+VIRIDIS = (
+    "#440154", "#482173", "#433E85", "#38598C", "#2D708E", "#25858E", "#1E9B8A", "#2BB07F", "#51C56A", "#85D54A",
+    "#B0DD2F", "#D2E21B",
+)  # fmt: skip
+"""Twelve steps of matplotlib's ordered ramp, without its palest end."""
+
+COLOURS: dict[Tone, str] = {
+    "blue": BLUE, "orange": ORANGE, "green": GREEN, "vermilion": VERMILION, "purple": PURPLE, "sky": SKY, "grey": GREY,
+    "ink": "#000000", **dict(zip(RAMP, VIRIDIS, strict=True)),
+}  # fmt: skip
+"""Of every tone; those of a page are in `templates/page.css`."""
 
 SETTINGS: Any = {
     "font.family": "sans-serif",

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rote.charts import TONES, tones
 from rote.errors import InputError
-from rote.experiments.size_laws import FULL, SQUARE, SweepLaw
+from rote.experiments.size_laws import SQUARE, SweepLaw
 from rote.experiments.sweep import SweepRun
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
-from rote.report.scaling_figure import MANY, series_colours
-from rote.report.style import GREY, figure
+from rote.papers.kinds.lookups import FULL
+from rote.report.style import COLOURS, GREY, figure
 from rote.theory import RESULTS
 from rote.theory.phi import phi_inverse
 
@@ -33,7 +34,8 @@ def drawn_sweep(sweep: SweepRun, size: str | None = None) -> Figure:
     groups = frame.partition_by(others, as_dict=True, maintain_order=True) if others else {(): frame}
     with figure(7.4, 4.6) as drawn:
         axes = drawn.add_subplot()
-        for (key, trials), colour in zip(groups.items(), series_colours(len(groups)), strict=True):
+        for (key, trials), tone in zip(groups.items(), tones(len(groups)), strict=True):
+            colour = COLOURS[tone]
             ended = trials.drop_nulls("associations")
             x = sorted(set(ended[size].to_list()))
             values = [ended.filter(ended[size] == at)["associations"].to_numpy() for at in x]
@@ -133,5 +135,9 @@ def _legend(axes: Any, sweep: SweepRun, series: int) -> None:
         if name in drawn:
             handles.append(Line2D([], [], color=GREY, ls=style, lw=0.8, label=label))
     axes.legend(
-        handles=handles, fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1 + series // (3 * MANY)
+        handles=handles,
+        fontsize=7.5,
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        ncols=1 + series // (3 * len(TONES)),
     )

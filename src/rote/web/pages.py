@@ -10,7 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from rote.report.document import shown
+from rote.display import number
 from rote.report.svg import svg
 
 
@@ -20,12 +20,12 @@ def _environment() -> Environment:
         loader=ChoiceLoader([PackageLoader("rote.web"), PackageLoader("rote.report")]),
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["shown"] = shown
+    environment.filters["shown"] = number
     environment.filters["svg"] = lambda chart: Markup(svg(chart))
     environment.filters["moment"] = _moment
     # An arrow that no line is broken in.
     environment.filters["arrow"] = lambda line: line.replace(" -> ", " → ")
-    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.filters["kind"] = lambda element: type(element).__name__
     return environment
 
 

@@ -1,4 +1,4 @@
-"""What a figure about #blocks costs, before it is run: rough processor time.
+"""What a figure about #blocks costs, before it is run: rough CPU time.
 
 A step of a stack takes a fixed time, one for each block, and one for each number that a token or a sequence makes a
 block compute. How many rungs a search climbs is guessed from the runs behind docs/kajitsuka2025.md, where the
@@ -7,9 +7,9 @@ constants were fitted too, on a core that was shared; expect a factor of two eit
 
 from __future__ import annotations
 
-from rote.experiments.blocks.plan import BlockPlan
-from rote.papers.block_figures import BlockCurvesFigure, BlockSearch, RandomSequences, Sequences
+from rote.experiments.blocks.schedule import BlockSchedule
 from rote.papers.kajitsuka2025.choices import BATCH, STEPS
+from rote.papers.kinds.blocks import BlockCurvesFigure, BlockSearch, RandomSequences, Sequences
 
 PER_STEP = 1.8e-3
 PER_BLOCK = 2e-4
@@ -32,7 +32,7 @@ MOST_RECALLED_FIXED = 60
 
 
 def stack_seconds(kind: Sequences, sequences: int, blocks: int, networks: int) -> float:
-    """Processor time of one stack that takes all its steps."""
+    """CPU time of one stack that takes all its steps."""
     if isinstance(kind, RandomSequences):
         tokens = sequences + kind.vectors
     else:
@@ -43,35 +43,35 @@ def stack_seconds(kind: Sequences, sequences: int, blocks: int, networks: int) -
     return STEPS * (PER_STEP + averaging + blocks * (PER_BLOCK + PER_NUMBER * inside))
 
 
-def block_cost(plan: BlockPlan) -> tuple[int, float]:
-    """Trials and estimated processor seconds of a plan; searches are guessed at."""
-    figure = plan.figure
+def block_cost(schedule: BlockSchedule) -> tuple[int, float]:
+    """Trials and estimated CPU seconds of a schedule; searches are guessed at."""
+    figure = schedule.figure
     if isinstance(figure, BlockCurvesFigure):
-        each = [stack_seconds(figure.kind, figure.sequences, blocks, figure.trials) for blocks in plan.blocks]
-        return len(each) * figure.trials * plan.repeats, sum(each) * plan.repeats
+        each = [stack_seconds(figure.kind, figure.sequences, blocks, figure.trials) for blocks in schedule.blocks]
+        return len(each) * figure.trials * schedule.repeats, sum(each) * schedule.repeats
     trials, seconds = 0, 0.0
-    for asked in plan.searches:
-        counted, taken = _search_cost(plan, asked)
-        trials, seconds = trials + counted * plan.repeats, seconds + taken * plan.repeats
+    for asked in schedule.searches:
+        counted, taken = _search_cost(schedule, asked)
+        trials, seconds = trials + counted * schedule.repeats, seconds + taken * schedule.repeats
     return trials, seconds
 
 
-def _search_cost(plan: BlockPlan, asked: BlockSearch) -> tuple[int, float]:
+def _search_cost(schedule: BlockSchedule, asked: BlockSearch) -> tuple[int, float]:
     """All stacks of the rungs that are expected to fail, and one that stops early."""
-    failing = _rungs_that_fail(plan, asked)
+    failing = _rungs_that_fail(schedule, asked)
     if failing is None:
         return 0, 0.0
-    per_rung = -(-plan.trials // BATCH)
+    per_rung = -(-schedule.trials // BATCH)
     seconds = sum(
-        per_rung * stack_seconds(asked.kind, asked.sequences, blocks, BATCH) for blocks in plan.ladder[:failing]
+        per_rung * stack_seconds(asked.kind, asked.sequences, blocks, BATCH) for blocks in schedule.ladder[:failing]
     )
-    if failing < len(plan.ladder):
-        last = stack_seconds(asked.kind, asked.sequences, plan.ladder[failing], BATCH)
-        seconds += last * (per_rung if plan.whole else RECALLED_AFTER)
+    if failing < len(schedule.ladder):
+        last = stack_seconds(asked.kind, asked.sequences, schedule.ladder[failing], BATCH)
+        seconds += last * (per_rung if schedule.whole else RECALLED_AFTER)
     return (failing * per_rung + 1) * BATCH, seconds
 
 
-def _rungs_that_fail(plan: BlockPlan, asked: BlockSearch) -> int | None:
+def _rungs_that_fail(schedule: BlockSchedule, asked: BlockSearch) -> int | None:
     """Rungs below the one that suffices; nothing where a smaller number of sequences is expected to end the series."""
     kind = asked.kind
     if isinstance(kind, RandomSequences):
@@ -79,5 +79,5 @@ def _rungs_that_fail(plan: BlockPlan, asked: BlockSearch) -> int | None:
     most = MOST_RECALLED_FIXED if kind.embedding == "fixed" else MOST_RECALLED.get(kind.words, 1000)
     if asked.sequences <= most:
         return 0
-    first = min(other.sequences for other in plan.searches if other.kind == kind and other.sequences > most)
-    return len(plan.ladder) if asked.sequences == first else None
+    first = min(other.sequences for other in schedule.searches if other.kind == kind and other.sequences > most)
+    return len(schedule.ladder) if asked.sequences == first else None

@@ -1,122 +1,59 @@
-"""What the trials of a figure about #blocks say: points by series, curves, and the verdict on each claim."""
+"""What the trials of a figure about #blocks say: points by series, or curves, and the verdict on each claim."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rote.experiments.blocks.plan import BlockPlan, x_of
+from rote.charts import Chart
+from rote.display import number
+from rote.experiments.blocks.charts import block_chart
+from rote.experiments.blocks.points import BlockCurve, BlockPoint, BlockPoints, BlockSeries, blocks_in_words
+from rote.experiments.blocks.schedule import BlockSchedule, x_of
 from rote.experiments.blocks.trial import BuiltTrial, Results
-from rote.experiments.planned_findings import PlannedFindings
-from rote.experiments.verdict import Verdict, claims_summary
-from rote.papers.block_figures import BlockFigure, BlockSearch, SmallestBlocksFigure
-from rote.papers.rules import Rule
+from rote.experiments.blocks.verdicts import decide_on_blocks
+from rote.experiments.findings import Column, Findings, Row
+from rote.experiments.runner import Rows
+from rote.experiments.verdict import Verdict
+from rote.papers.claims import Rule
+from rote.papers.kinds.blocks import BlockFigure, BlockSearch, SmallestBlocksFigure
 
 
 @dataclass(frozen=True)
-class BlockPoint:
-    """One x of a series: a search a seed."""
-
-    x: int
-    smallest: tuple[int | None, ...]
-    """Smallest #blocks; none where no rung of the ladder sufficed."""
-    tried: tuple[tuple[tuple[int, float], ...], ...]
-    """For each seed (#blocks, best accuracy or least error) on every rung."""
-    trials: int
-    seconds: float
-    parameters: tuple[int | None, ...] = ()
-    """Everything trained in the smallest networks, embedding included."""
-    built: dict[str, Any] | None = None
-    """What Theorem 4.1's construction needs for the sequences of the first seed."""
-
-    @property
-    def in_words(self) -> str:
-        """Every seed's #blocks."""
-        return ", ".join(
-            f"> {tried[-1][0]}" if blocks is None else str(blocks)
-            for blocks, tried in zip(self.smallest, self.tried, strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class BlockSeries:
-    name: str
-    points: tuple[BlockPoint, ...]
-
-
-@dataclass(frozen=True)
-class BlockCurve:
-    """Trials of one #blocks, best first."""
-
-    blocks: int
-    accuracies: tuple[float, ...]
-    losses: tuple[float, ...]
-    curves: tuple[tuple[tuple[int, float, float], ...], ...]
-    """(step, loss, accuracy) of each trial."""
-    settings: tuple[tuple[float, int], ...]
-    """Learning rate and warm-up of each trial."""
-    seconds: float
-
-
-@dataclass(frozen=True)
-class BlockFindings(PlannedFindings[BlockFigure]):
+class BlockFindings(BlockPoints, Findings[BlockFigure, BlockSchedule]):
     """All that was measured for one figure."""
 
-    plan: BlockPlan
-    series: tuple[BlockSeries, ...]
-    curves: tuple[BlockCurve, ...]
-    missing: int
-    """Points that have not been run to their end."""
-
-    @property
-    def x_label(self) -> str:
-        figure = self.plan.figure
-        if not isinstance(figure, SmallestBlocksFigure):
-            return "#blocks"
-        return "sequences N" if figure.x == "sequences" else "length n"
-
-    @property
-    def published(self) -> dict[int, int]:
-        return dict(self.plan.figure.published)
-
-    @property
-    def most_built(self) -> BlockSeries:
-        """The series with the most points on which the construction was built."""
-        return max(self.series, key=lambda series: sum(point.built is not None for point in series.points))
-
     def decide(self, rule: Rule) -> Verdict:
-        from rote.experiments.blocks.verdicts import decide_on_blocks
-
         return decide_on_blocks(rule, self)
 
     @property
-    def points(self) -> int:
-        """Points and curves with a value."""
-        return sum(len(series.points) for series in self.series) + len(self.curves)
+    def columns(self) -> Sequence[Column]:
+        seconds = Column("seconds", lambda row: round(row["seconds"], 1))
+        if self.schedule.blocks:
+            return (
+                Column("#blocks", "blocks"),
+                Column("accuracy of each trial", lambda row: _listed(row["accuracies"])),
+                Column("least loss", lambda row: _listed(row["losses"])),
+                Column("learning rate", lambda row: _listed([rate for rate, _ in row["settings"]])),
+                Column("warm-up", lambda row: _listed([warm_up for _, warm_up in row["settings"]])),
+                seconds,
+            )
+        return (
+            Column("series", "series"),
+            Column(self.figure.x_label, "x"),
+            Column("#blocks", lambda row: blocks_in_words(row["smallest_blocks"], row["tried"])),
+            Column("published", "published"),
+            Column("trials", "trials"),
+            Column("best below", _best_below),
+            Column("parameters", lambda row: _listed(row["parameters"])),
+            *(Column(f"built, {name}", _built(which)) for which, name in (("exact", "exact"), ("float", "floats"))),
+            seconds,
+        )
 
-    def summary(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
-        return {
-            **self.heading(),
-            **({"texts": self.plan.texts} if self.plan.reads_texts else {}),
-            "missing": self.missing,
-            "x": self.x_label,
-            "points": [
-                {
-                    "series": series.name,
-                    "x": point.x,
-                    "smallest_blocks": list(point.smallest),
-                    "published": self.published.get(point.x),
-                    "tried": [[list(rung) for rung in tried] for tried in point.tried],
-                    "trials": point.trials,
-                    "parameters": list(point.parameters),
-                    "built": point.built,
-                    "seconds": point.seconds,
-                }
-                for series in self.series
-                for point in series.points
-            ],
-            "curves": [
+    def rows(self) -> list[dict[str, Any]]:
+        if self.schedule.blocks:
+            return [
                 {
                     "blocks": curve.blocks,
                     "accuracies": list(curve.accuracies),
@@ -125,32 +62,72 @@ class BlockFindings(PlannedFindings[BlockFigure]):
                     "seconds": curve.seconds,
                 }
                 for curve in self.curves
-            ],
-            "claims": claims_summary(self.verdicts),
-        }
+            ]
+        return [
+            {
+                "series": series.name,
+                "x": point.x,
+                "smallest_blocks": list(point.smallest),
+                "published": self.published.get(point.x),
+                "tried": [[list(rung) for rung in tried] for tried in point.tried],
+                "trials": point.trials,
+                "parameters": list(point.parameters),
+                "built": point.built,
+                "seconds": point.seconds,
+            }
+            for series in self.series
+            for point in series.points
+        ]
+
+    def charts(self) -> dict[str, Chart]:
+        return {self.figure.id: block_chart(self, self.title, self.conditions)}
+
+    def extras(self) -> dict[str, Any]:
+        texts = {"texts": self.schedule.texts} if self.schedule.reads_texts else {}
+        return {**texts, "x": self.figure.x_label}
 
 
-def block_findings(plan: BlockPlan, results: Results) -> BlockFindings:
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(map(number, values))
+
+
+def _best_below(row: Row) -> str | None:
+    """The best that the rung below the smallest reached, or the highest rung where none sufficed."""
+    shown = []
+    for blocks, tried in zip(row["smallest_blocks"], row["tried"], strict=True):
+        failed = [rung for rung in tried if rung[0] != blocks]
+        if failed:
+            shown.append(f"{failed[-1][1]:.4f} at {failed[-1][0]}")
+    return ", ".join(shown) or None
+
+
+def _built(which: str) -> Any:
+    """Non-zero parameters of the construction on the same sequences."""
+    return lambda row: row["built"][which]["nonzeros"] if row["built"] else None
+
+
+def block_findings(schedule: BlockSchedule, rows: Rows) -> BlockFindings:
     """Arrange what has ended; points that have not are counted as missing."""
+    results = {key: row.result for key, row in rows.items()}
     by_series: dict[str, list[BlockPoint]] = {}
     missing = 0
-    for asked in plan.searches:
-        point = _point(plan, asked, results)
-        missing += len(point.smallest) < plan.repeats
+    for asked in schedule.searches:
+        point = _point(schedule, asked, results)
+        missing += len(point.smallest) < schedule.repeats
         if point.smallest:
             by_series.setdefault(asked.kind.in_words, []).append(point)
     series = tuple(
         BlockSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
     )
-    curves = [curve for blocks in plan.blocks if (curve := _curve(plan, blocks, results)) is not None]
-    return BlockFindings(plan, series, tuple(curves), missing + len(plan.blocks) - len(curves))
+    curves = [curve for blocks in schedule.blocks if (curve := _curve(schedule, blocks, results)) is not None]
+    return BlockFindings(schedule, series, tuple(curves), missing + len(schedule.blocks) - len(curves))
 
 
-def _point(plan: BlockPlan, asked: BlockSearch, results: Results) -> BlockPoint:
-    figure = plan.figure
+def _point(schedule: BlockSchedule, asked: BlockSearch, results: Results) -> BlockPoint:
+    figure = schedule.figure
     if not isinstance(figure, SmallestBlocksFigure):
         raise TypeError(f"{figure.id} has no searches")
-    stands = [stand for seed in range(plan.repeats) if not (stand := plan.stand(asked, seed, results)).wanted]
+    stands = [stand for seed in range(schedule.repeats) if not (stand := schedule.stand(asked, seed, results)).wanted]
     built = results.get(BuiltTrial(asked.kind, asked.sequences, 0).key)
     return BlockPoint(
         x_of(figure, asked),
@@ -163,8 +140,8 @@ def _point(plan: BlockPlan, asked: BlockSearch, results: Results) -> BlockPoint:
     )
 
 
-def _curve(plan: BlockPlan, blocks: int, results: Results) -> BlockCurve | None:
-    trials = [trial for seed in range(plan.repeats) for trial in plan.curve_trials(blocks, seed, results)]
+def _curve(schedule: BlockSchedule, blocks: int, results: Results) -> BlockCurve | None:
+    trials = [trial for seed in range(schedule.repeats) for trial in schedule.curve_trials(blocks, seed, results)]
     ended = [results[trial.key] for trial in trials if trial.key in results]
     if len(ended) < len(trials):
         return None

@@ -1,4 +1,4 @@
-"""Trials about #blocks as a plan of the runner: stacks of trials, one thread a stack."""
+"""Trials about #blocks as the runner asks for them: in stacks, one thread per stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.blocks import training as block_training
-from rote.experiments.blocks.plan import BlockPlan
+from rote.experiments.blocks.schedule import BlockSchedule
 from rote.experiments.blocks.search import tried_as
 from rote.experiments.blocks.studies import Studies
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
@@ -43,20 +43,20 @@ class BlockTrainer:
 
 @dataclass
 class BlockRun:
-    """The trials of a plan, and Optuna's studies of them beside the ledger."""
+    """The trials of a schedule, and Optuna's studies of them beside the ledger."""
 
-    plan: BlockPlan
+    schedule: BlockSchedule
     studies: Studies = field(default_factory=lambda: Studies(None))
 
     adaptive = True
 
     @classmethod
-    def into(cls, plan: BlockPlan, folder: Path) -> BlockRun:
-        return cls(plan, Studies(folder))
+    def into(cls, schedule: BlockSchedule, folder: Path) -> BlockRun:
+        return cls(schedule, Studies(folder))
 
     @property
     def identity(self) -> dict[str, Any]:
-        return self.plan.identity
+        return self.schedule.identity
 
     @property
     def about(self) -> dict[str, Any]:
@@ -64,26 +64,22 @@ class BlockRun:
 
     @property
     def trainer(self) -> BlockTrainer:
-        return BlockTrainer(self.plan.texts, stops=not self.plan.whole)
-
-    def train(
-        self, pending: PendingTrials[AnyTrial], workers: int | None, progress: Progress
-    ) -> Iterator[TrialOutcome[AnyTrial, dict[str, Any]]]:
-        return self.trainer.train(pending, workers, progress)
+        return BlockTrainer(self.schedule.texts, stops=not self.schedule.whole)
 
     def pending(self, rows: Rows) -> Sequence[AnyTrial]:
         results = {key: row.result for key, row in rows.items()}
         self._keep(results)
-        return self.plan.wanted(results)
+        return self.schedule.wanted(results)
 
     def finished(self, rows: Rows) -> Rows:
         return rows
 
     def _keep(self, results: Results) -> None:
         """Bring Optuna's studies level with the ledger."""
-        for seed in range(self.plan.repeats):
-            for kind, sequences, blocks in self.plan.rungs():
-                named = (BlockTrial(kind, sequences, blocks, number, seed) for number in range(self.plan.figure.trials))
+        for seed in range(self.schedule.repeats):
+            for kind, sequences, blocks in self.schedule.rungs():
+                numbers = range(self.schedule.figure.trials)
+                named = (BlockTrial(kind, sequences, blocks, number, seed) for number in numbers)
                 ended = [results[trial.key] for trial in takewhile(lambda trial: trial.key in results, named)]
                 name = f"{kind.in_words}, n = {kind.context}, N = {sequences}, {blocks} blocks, seed {seed}"
                 self.studies.keep(name, [tried_as(kind, result) for result in ended])

@@ -13,8 +13,8 @@ import numpy as np
 
 from rote.experiments.blocks.proposals import Proposal, Tried, proposals
 from rote.experiments.blocks.trial import BlockTrial, Results, recalled
-from rote.papers.block_figures import BlockSearch, RandomSequences, Sequences
 from rote.papers.kajitsuka2025.choices import BATCH
+from rote.papers.kinds.blocks import BlockSearch, RandomSequences, Sequences
 
 
 @dataclass(frozen=True)

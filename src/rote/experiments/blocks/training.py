@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rote.experiments.blocks.trial import BlockTrial, BuiltTrial
-from rote.papers.block_figures import RandomSequences, TextSequences
 from rote.papers.kajitsuka2025.choices import ACCURACY, MEAN_SQUARE, STEPS, WEIGHT_DECAY
+from rote.papers.kinds.blocks import RandomSequences, TextSequences
 from rote.tasks.labelled_text import LabelledSequences, Tokenisation
 from rote.training.uniform_attention.network import BlockShape
 from rote.training.uniform_attention.problem import SequenceProblem

@@ -13,8 +13,8 @@ from typing import Any
 from rote.experiments.blocks.proposals import Proposal
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
-from rote.papers.block_figures import RandomSequences, Sequences
 from rote.papers.kajitsuka2025.choices import ACCURACY, MEAN_SQUARE
+from rote.papers.kinds.blocks import RandomSequences, Sequences
 
 Results = Mapping[TrialKey, dict[str, Any]]
 """What ended trials recorded, by trial."""

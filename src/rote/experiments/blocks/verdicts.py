@@ -1,4 +1,4 @@
-"""Verdicts: each rule of `rote.papers.block_rules` applied to what was measured for a figure about #blocks."""
+"""Verdicts: each rule of `rote.papers.kinds.blocks` applied to what was measured for a figure about #blocks."""
 
 from __future__ import annotations
 
@@ -6,29 +6,27 @@ import math
 from dataclasses import dataclass
 from functools import singledispatch
 
-from rote.errors import InputError
-from rote.experiments.blocks.findings import BlockFindings, BlockSeries
+from rote.experiments.blocks.points import BlockPoints, BlockSeries
+from rote.experiments.power_law import Exponent, log_log_exponent, power_outcome
 from rote.experiments.verdict import Outcome, Verdict
-from rote.measure.laws import Points, fit_law
-from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, MoreBlocksRecallMore, NoMoreThanPublished
-from rote.papers.rules import Rule
+from rote.papers.claims import GrowsAs, Rule
+from rote.papers.kinds.blocks import BlocksDoNotGrow, MoreBlocksRecallMore, NoMoreThanPublished
 
 
 @singledispatch
-def decide_on_blocks(rule: Rule, measured: BlockFindings) -> Verdict:
+def decide_on_blocks(rule: Rule, measured: BlockPoints) -> Verdict:
     """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 
 @dataclass(frozen=True)
-class BlockExponent:
-    """Of b N^e: what a fit says, where there are points enough, and what whole numbers alone say."""
+class BlockExponent(Exponent):
+    """Of b N^e: what a fit says, where there are points enough, and what whole numbers alone say.
 
-    fitted: float | None
-    interval: tuple[float, float] | None
-    at_least: float | None
-    """The steepest of all pairs of points, each #blocks taken to be anything above one less."""
-    constant: bool
+    `at_least` is the steepest of all pairs of points, each #blocks taken to be anything above one less.
+    """
+
+    constant: bool = False
 
     @property
     def in_words(self) -> str:
@@ -36,7 +34,7 @@ class BlockExponent:
             return "the same #blocks at every N"
         fit = "too few points above one block for a fit"
         if self.fitted is not None and self.interval is not None:
-            fit = f"exponent {self.fitted:.2f} ({self.interval[0]:.2f} to {self.interval[1]:.2f})"
+            fit = f"exponent {super().in_words}"
         return fit if self.at_least is None else f"{fit}, at least {self.at_least:.2f} between two points"
 
 
@@ -49,23 +47,17 @@ def exponent_of(values: dict[int, list[int | None]], largest: int) -> BlockExpon
     numbers = {N: [full if blocks is None else blocks for blocks in seeds] for N, seeds in sorted(values.items())}
     flat = {blocks for seeds in numbers.values() for blocks in seeds}
     if len(flat) == 1 and full not in flat:
-        return BlockExponent(None, None, None, True)
+        return BlockExponent(None, None, constant=True)
     ones = [N for N, seeds in numbers.items() if all(blocks == 1 for blocks in seeds)]
-    kept = {N: seeds for N, seeds in numbers.items() if max(ones, default=0) <= N}
-    fitted, interval = None, None
-    try:
-        points = Points.of({math.log(N): [math.log(blocks) for blocks in seeds] for N, seeds in kept.items()})
-        fit = fit_law(points, "linear", saturation=math.log(full))
-        fitted, interval = fit.values["b"], fit.hull("b")
-    except InputError:  # too few points below the top of the ladder
-        pass
+    kept = {float(N): list(map(float, seeds)) for N, seeds in numbers.items() if max(ones, default=0) <= N}
+    fit = log_log_exponent(kept, full) or Exponent(None, None)
     pairs = [
         math.log((min(after) - 1) / max(before)) / math.log(N / M)
         for M, before in numbers.items()
         for N, after in numbers.items()
         if N > M and min(after) > 1 and max(before) < full
     ]
-    return BlockExponent(fitted, interval, max(pairs, default=None), False)
+    return BlockExponent(fit.fitted, fit.interval, max(pairs, default=None))
 
 
 def series_exponent(series: BlockSeries, largest: int) -> BlockExponent:
@@ -73,51 +65,35 @@ def series_exponent(series: BlockSeries, largest: int) -> BlockExponent:
 
 
 @decide_on_blocks.register
-def _(rule: BlocksGrowAsPower, measured: BlockFindings) -> Verdict:
-    largest = max(measured.plan.ladder, default=1)
+def _(rule: GrowsAs, measured: BlockPoints) -> Verdict:
+    largest = max(measured.schedule.ladder, default=1)
     exponents = {series.name: series_exponent(series, largest) for series in measured.series}
     if not exponents:
         return Verdict("undecided", "nothing was run")
     why = "; ".join(f"{name}: {exponent.in_words}" for name, exponent in exponents.items())
     why += _built_in_words(measured)
-    if measured.published and not measured.plan.quick:
+    if measured.published and not measured.schedule.quick:
         published = exponent_of({N: [blocks] for N, blocks in measured.published.items()}, largest)
         why += f"; the published values by the same rule: {published.in_words}"
-    outcome: Outcome = "undecided"
-    if any(_outside(exponent, rule) for exponent in exponents.values()):
-        outcome = "does not"
-    elif all(
-        exponent.interval is not None and rule.low <= exponent.interval[0] and exponent.interval[1] <= rule.high
-        for exponent in exponents.values()
-    ):
-        outcome = "holds"
     numbers = {
         name: {"exponent": exponent.fitted, "interval": exponent.interval, "at_least": exponent.at_least}
         for name, exponent in exponents.items()
     }
-    return Verdict(outcome, why, numbers)
+    return Verdict(power_outcome(rule, exponents), why, numbers)
 
 
-def _built_in_words(measured: BlockFindings) -> str:
+def _built_in_words(measured: BlockPoints) -> str:
     """How the construction's weights grow on the same sequences, in exact arithmetic."""
     series = measured.most_built
-    built = {math.log(point.x): [math.log(point.built["exact"]["nonzeros"])] for point in series.points if point.built}
-    try:
-        fit = fit_law(Points.of(built), "linear")
-    except InputError:  # nothing was built, or too little
+    built = {float(point.x): [float(point.built["exact"]["nonzeros"])] for point in series.points if point.built}
+    exponent = log_log_exponent(built)
+    if exponent is None:  # nothing was built, or too little
         return ""
-    low, high = fit.hull("b")
-    return f"; the construction's weights ({series.name}): exponent {fit.values['b']:.2f} ({low:.2f} to {high:.2f})"
-
-
-def _outside(exponent: BlockExponent, rule: BlocksGrowAsPower) -> bool:
-    if exponent.interval is not None:
-        return exponent.interval[0] > rule.high or exponent.interval[1] < rule.low
-    return exponent.at_least is not None and exponent.at_least > rule.high
+    return f"; the construction's weights ({series.name}): exponent {exponent.in_words}"
 
 
 @decide_on_blocks.register
-def _(rule: BlocksDoNotGrow, measured: BlockFindings) -> Verdict:
+def _(rule: BlocksDoNotGrow, measured: BlockPoints) -> Verdict:
     points = [point for series in measured.series for point in series.points]
     if len({point.x for point in points}) < 2:
         return Verdict("undecided", "too few lengths were run")
@@ -135,7 +111,7 @@ def _(rule: BlocksDoNotGrow, measured: BlockFindings) -> Verdict:
 
 
 @decide_on_blocks.register
-def _(rule: NoMoreThanPublished, measured: BlockFindings) -> Verdict:
+def _(rule: NoMoreThanPublished, measured: BlockPoints) -> Verdict:
     above, compared = [], 0
     for series in measured.series:
         for point in series.points:
@@ -152,7 +128,7 @@ def _(rule: NoMoreThanPublished, measured: BlockFindings) -> Verdict:
 
 
 @decide_on_blocks.register
-def _(rule: MoreBlocksRecallMore, measured: BlockFindings) -> Verdict:
+def _(rule: MoreBlocksRecallMore, measured: BlockPoints) -> Verdict:
     best = {curve.blocks: max(curve.accuracies) for curve in measured.curves}
     deeper = {blocks: accuracy for blocks, accuracy in best.items() if blocks > 1}
     if 1 not in best or not deeper:

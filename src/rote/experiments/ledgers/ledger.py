@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,6 +75,26 @@ class LedgerOverview:
     """Processor time of its trials."""
     last_ended: str | None
     """Of the trial that was recorded last, by the clock of its machine."""
+
+
+@dataclass(frozen=True)
+class LedgerContents:
+    """All that a ledger says and holds, read once."""
+
+    identity: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    rows: Mapping[TrialKey, TrialRow] = field(default_factory=dict)
+    last_ended: str | None = None
+    """When the trial that was recorded last ended, in ISO form."""
+
+    @classmethod
+    def of(cls, overview: LedgerOverview, rows: Mapping[TrialKey, TrialRow]) -> LedgerContents:
+        return cls(overview.identity, overview.about, dict(rows), overview.last_ended)
+
+    @property
+    def ordered(self) -> list[TrialRow]:
+        """Trials by cell and seed, whatever order they ended in."""
+        return [self.rows[key] for key in sorted(self.rows)]
 
 
 class Ledger:
@@ -143,6 +163,14 @@ class Ledger:
         """The run's identity, and what else it says of itself."""
         identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
         return json.loads(identity), json.loads(about)
+
+    def record_asked(self, asked: Mapping[str, Any]) -> None:
+        """Keep how each figure was asked for last (quick or complete, repeats), by its id."""
+        _, about = self.said()
+        kept = {**about.get("asked", {}), **asked}
+        if kept != about.get("asked"):
+            with self._transaction():
+                self._connection.execute("UPDATE run SET about = ?", (json.dumps({**about, "asked": kept}),))
 
     def overview(self) -> LedgerOverview:
         trials, seconds, last = self._connection.execute(

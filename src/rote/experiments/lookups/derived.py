@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from rote.experiments.lookups.series import FigureSeries, SeriesPoint
-from rote.papers.paper import WEIGHTINGS, Weighting
-
-FULL = 0.95
-"""Accuracy above which experiment 4 of Dana et al. 2025 takes no points."""
+from rote.experiments.lookups.points import LookupSeries, SeriesPoint
+from rote.papers.kinds.lookups import FULL, WEIGHTINGS, Weighting
 
 
-def slopes(measured: list[FigureSeries]) -> list[FigureSeries]:
-    """Slope of accuracy in H for every dimension and seed, over points whose mean stays below .95."""
-    return [FigureSeries("slope in H", tuple(_slope(series) for series in measured))]
+def slopes(measured: list[LookupSeries]) -> list[LookupSeries]:
+    """Slope of accuracy in H for every dimension and seed, over points whose mean stays below full."""
+    return [LookupSeries("slope in H", tuple(_slope(series) for series in measured))]
 
 
-def _slope(series: FigureSeries) -> SeriesPoint:
+def _slope(series: LookupSeries) -> SeriesPoint:
     values: dict[Weighting, list[float]] = {}
     for weighting in WEIGHTINGS:
         kept = [point for point in series.points if (mean := point.mean(weighting)) is not None and mean < FULL]

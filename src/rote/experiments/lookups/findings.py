@@ -1,23 +1,26 @@
-"""What a figure's trials say: points by series, the laws fitted to them, and the verdict on each claim."""
+"""What the trials of a figure about look-up tables say: its cells, its laws, the verdict on each claim."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-
-from rote.errors import InputError
-from rote.experiments.ledgers.ledger import TrialKey, TrialRow
+from rote.charts import Chart
+from rote.display import Table
+from rote.experiments.findings import Column, Findings
+from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.lookups.charts import lookup_chart
 from rote.experiments.lookups.derived import slopes
-from rote.experiments.lookups.plan import FigurePlan
-from rote.experiments.lookups.series import FigureSeries, SeriesPoint
+from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPoint
+from rote.experiments.lookups.schedule import LookupSchedule
+from rote.experiments.lookups.verdicts import decide
+from rote.experiments.runner import Rows
 from rote.experiments.verdict import Verdict, claim_summary
-from rote.measure.laws import LawFit, fit_law
 from rote.models.attention_only import AttentionOnly
-from rote.papers.paper import WEIGHTINGS, Cell, Claim, Figure, Weighting
+from rote.papers.claims import Rule
+from rote.papers.kinds.lookups import WEIGHTINGS, Cell, LookupFigure, Weighting
 from rote.theory import RESULTS
 from rote.theory.phi import phi
 
@@ -25,136 +28,123 @@ DRAWN_BOUNDS = ("dana2025.theorem1", "dana2025.previous")
 
 
 @dataclass(frozen=True)
-class FigureFindings:
+class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
     """All that was measured for one figure."""
 
-    figure: Figure
-    series: tuple[FigureSeries, ...]
-    quick: bool
-    protocol: str
-    positions: str
-    """Where positions enter the models."""
-    repeats: int
-    missing: int
-    """Planned trials that have not been run."""
-    source: tuple[FigureSeries, ...] = ()
-    """The experiment's own points where the figure's are derived from them."""
-    _fitted: dict[tuple[Weighting, str, str], LawFit | None] = field(default_factory=dict, repr=False, compare=False)
+    counted: ClassVar[str] = "trials"
+    over_sizes: ClassVar[bool] = True
+
+    def decide(self, rule: Rule) -> Verdict:
+        """In the published weighting of pairs."""
+        return decide(rule, self, "sampled")
+
+    @cached_property
+    def other_verdicts(self) -> dict[str, list[Verdict]]:
+        return {"over all pairs alike": [decide(claim.rule, self, "uniform") for claim in self.figure.claims]}
 
     @property
-    def other_positions(self) -> bool:
-        """Whether positions enter these models elsewhere than in the figure's own."""
-        return self.positions != self.figure.experiment.positions
+    def _keys(self) -> dict[Weighting, str]:
+        """Under which the mean of each weighting is in a row."""
+        end = "_accuracy" if self.figure.derived is None else ""
+        return {weighting: f"{weighting}{end}" for weighting in WEIGHTINGS}
 
     @property
-    def fits(self) -> dict[Weighting, dict[str, dict[str, LawFit]]]:
-        """By weighting, series and law; a law that a series has too few points for is absent."""
-        return {
-            weighting: {
-                series.name: {
-                    law: fit for law in self.figure.laws if (fit := self.fit(weighting, law, series.name)) is not None
-                }
-                for series in self.series
+    def columns(self) -> Sequence[Column]:
+        keys = self._keys
+        diverged = any(point.diverged for series in self.series for point in series.points)
+        return (
+            Column("series", "series"),
+            Column(self.figure.x, "x"),
+            Column(f"{self.figure.y}, as sampled", keys["sampled"]),
+            Column("spread", "spread"),
+            Column("all pairs alike", keys["uniform"]),
+            Column("published", "published"),
+            Column("difference", lambda row: None if row["difference"] is None else f"{row['difference']:+.4f}"),
+            *((Column("diverged", "diverged"),) if diverged else ()),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        keys = self._keys
+        return [
+            {
+                "series": series.name,
+                "x": point.x,
+                **({"spec": point.cell.spec.to_config()} if point.cell else {}),
+                **{key: point.mean(weighting) for weighting, key in keys.items()},
+                "spread": point.spread("sampled"),
+                "repeats": len(point.values["sampled"]),
+                "diverged": point.diverged,
+                "published": point.published,
+                "difference": point.difference,
+                "promised": point.promised,
             }
+            for series in self.series
+            for point in series.points
+        ]
+
+    def tables(self) -> list[Table]:
+        """Every cell in both weightings, then the laws fitted in the published one."""
+        fits = [
+            [
+                series,
+                fit.formula,
+                f"{fit.points - fit.saturated}" + (f" + {fit.saturated} full" if fit.saturated else ""),
+                fit.residual,
+                ", ".join(f"{name} {value:.3g} ({_ends(fit.hull(name))})" for name, value in fit.values.items()),
+            ]
+            for series, by_law in self.fits["sampled"].items()
+            for fit in by_law.values()
+        ]
+        laws = Table(
+            "laws (95 % intervals: hull of resampled seeds and of the points' profile likelihood)",
+            ["series", "law", "points", "rms", "parameters"],
+            fits,
+        )
+        return [*super().tables(), *([laws] if fits else [])]
+
+    def charts(self) -> dict[str, Chart]:
+        id = self.figure.id
+        return {
+            id if weighting == "sampled" else f"{id}-{weighting}": lookup_chart(
+                self, weighting, self.title, self.conditions
+            )
             for weighting in WEIGHTINGS
         }
 
-    @cached_property
-    def verdicts(self) -> list[tuple[Claim, dict[Weighting, Verdict]]]:
-        """Each claim with its verdict in either weighting."""
-        from rote.experiments.lookups.verdicts import decide
-
-        return [
-            (claim, {weighting: decide(claim.rule, self, weighting) for weighting in WEIGHTINGS})
-            for claim in self.figure.claims
-        ]
-
-    @property
-    def published_verdicts(self) -> list[Verdict]:
-        """In the published weighting of pairs."""
-        return [both["sampled"] for _, both in self.verdicts]
-
-    @property
-    def points(self) -> int:
-        """Points with a value."""
-        return sum(bool(point.values["uniform"]) for series in self.series for point in series.points)
-
-    @property
-    def note(self) -> str:
-        return self.figure.experiment.note
-
-    def fit(self, weighting: Weighting, law: str, name: str) -> LawFit | None:
-        """A law fitted to the series of that name, when first asked for; nothing where it has too few points."""
-        key = (weighting, law, name)
-        if key not in self._fitted:
-            series = self.named(name)
-            self._fitted[key] = None if series is None else _fit(series, self.figure, law, weighting)
-        return self._fitted[key]
-
-    def named(self, name: str) -> FigureSeries | None:
-        return next((series for series in self.series if series.name == name), None)
-
-    def summary(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
+    def extras(self) -> dict[str, Any]:
         return {
-            "figure": self.figure.id,
-            "title": self.figure.title,
-            "protocol": self.protocol,
-            "positions": self.positions,
-            "quick": self.quick,
-            "repeats": self.repeats,
-            "missing_trials": self.missing,
-            "cells": [
-                {
-                    "series": series.name,
-                    "x": point.x,
-                    **({"spec": point.cell.spec.to_config()} if point.cell else {}),
-                    "sampled_accuracy" if self.figure.derived is None else "sampled": point.mean("sampled"),
-                    "uniform_accuracy" if self.figure.derived is None else "uniform": point.mean("uniform"),
-                    "spread": point.spread("sampled"),
-                    "repeats": len(point.values["sampled"]),
-                    "diverged": point.diverged,
-                    "published": point.published,
-                    "difference": point.difference,
-                    "promised": point.promised,
-                }
-                for series in self.series
-                for point in series.points
-            ],
+            "positions": self.schedule.positions,
             "fits": [
                 {"weighting": weighting, "series": series, **fit.summary()}
                 for weighting, by_series in self.fits.items()
                 for series, fits in by_series.items()
                 for fit in fits.values()
             ],
-            "claims": [
-                {
-                    **claim_summary(claim),
-                    **{weighting: verdict.summary() for weighting, verdict in by_weighting.items()},
-                }
-                for claim, by_weighting in self.verdicts
-            ],
         }
 
+    def claims(self) -> list[dict[str, Any]]:
+        uniform = self.other_verdicts["over all pairs alike"]
+        return [
+            {**claim_summary(claim), "sampled": sampled.summary(), "uniform": other.summary()}
+            for (claim, sampled), other in zip(self.verdicts, uniform, strict=True)
+        ]
 
-def findings_of(plan: FigurePlan, rows: Mapping[TrialKey, TrialRow]) -> FigureFindings:
-    """Arrange a run's rows as the figure's series; a row belongs to every cell that plans a trial of its content."""
+
+def lookup_findings(schedule: LookupSchedule, rows: Rows) -> LookupFindings:
+    """Arrange a run's rows as the figure's series; a row belongs to every cell that has a trial of its content."""
     by_series: dict[str, list[SeriesPoint]] = {}
     missing = 0
-    for cell in plan.cells:
-        keys = [trial.key for trial in plan.trials_of(cell)]
+    for cell in schedule.cells:
+        keys = [trial.key for trial in schedule.trials_of(cell)]
         ended = [rows[key] for key in keys if key in rows]
         missing += len(keys) - len(ended)
         by_series.setdefault(cell.series, []).append(_point(cell, ended))
     measured = [
-        FigureSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
+        LookupSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
     ]
-    figure = plan.figure
-    shown = measured if figure.derived is None else slopes(measured)
-    source = () if figure.derived is None else tuple(measured)
-    return FigureFindings(
-        figure, tuple(shown), plan.quick, plan.protocol, plan.positions, plan.repeats, missing, source
-    )
+    if schedule.figure.derived is None:
+        return LookupFindings(schedule, tuple(measured), missing)
+    return LookupFindings(schedule, tuple(slopes(measured)), missing, tuple(measured))
 
 
 def _point(cell: Cell, rows: Sequence[TrialRow]) -> SeriesPoint:
@@ -184,12 +174,5 @@ def _promised(cell: Cell) -> dict[str, float]:
     return accuracies
 
 
-def _fit(series: FigureSeries, figure: Figure, law: str, weighting: Weighting) -> LawFit | None:
-    points = series.law_points(weighting)
-    if points is None:
-        return None
-    saturation = np.inf if figure.saturation is None else figure.saturation
-    try:
-        return fit_law(points, law, saturation=saturation)
-    except InputError:  # too few points for this form; claims that need it are undecided
-        return None
+def _ends(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.3g} to {ends[1]:.3g}"

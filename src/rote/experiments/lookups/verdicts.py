@@ -1,4 +1,4 @@
-"""Verdicts: each rule of `rote.papers.rules` applied to what was measured for a figure.
+"""Verdicts: each rule of `rote.papers.kinds.lookups` applied to what was measured for a figure.
 
 `decide` is asked once per weighting of pairs. A rule that the points cannot settle is undecided, with the reason.
 """
@@ -9,23 +9,22 @@ from functools import singledispatch
 
 import numpy as np
 
-from rote.experiments.lookups.findings import FigureFindings
-from rote.experiments.lookups.series import FigureSeries, SeriesPoint
-from rote.experiments.verdict import Outcome, Verdict
+from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPoint
+from rote.experiments.power_law import Exponent, agreement, power_outcome
+from rote.experiments.verdict import Verdict
 from rote.measure.laws import BOUNDS, LawFit
 from rote.models.attention_only import AttentionOnly
-from rote.papers.paper import Weighting
-from rote.papers.rules import (
+from rote.papers.claims import GrowsAs, Rule
+from rote.papers.kinds.lookups import (
     FlatBeyond,
-    GrowsAsPower,
     MatchesReleased,
     MeetsTheorem1,
     MlpBetterAtEqualSize,
-    Rule,
     SameAtEqualSize,
     SlopeAbovePromise,
     SlopePerHeadDim,
     StraightUpTo,
+    Weighting,
 )
 
 EXPONENTS = BOUNDS["exponent"]
@@ -33,19 +32,19 @@ TOO_FEW = "no series has enough points below saturation"
 
 
 @singledispatch
-def decide(rule: Rule, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def decide(rule: Rule, measured: LookupPoints, weighting: Weighting) -> Verdict:
     """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 
 @decide.register
-def _(rule: GrowsAsPower, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: GrowsAs, measured: LookupPoints, weighting: Weighting) -> Verdict:
     names = [series.name for series in measured.series if rule.series in (None, series.name)]
     fits = {name: fit for name in names if (fit := measured.fit(weighting, "power", name)) is not None}
     if not fits:
         return Verdict("undecided", TOO_FEW)
-    agree = [name for name, fit in fits.items() if rule.low <= fit.values["exponent"] <= rule.high]
-    against = [name for name, fit in fits.items() if name not in agree and _outside(fit, rule.low, rule.high)]
+    exponents = {name: _exponent(fit) for name, fit in fits.items()}
+    agree, against = agreement(rule, exponents)
     numbers = {
         name: {"exponent": fit.values["exponent"], "interval": fit.hull("exponent")} for name, fit in fits.items()
     }
@@ -61,23 +60,17 @@ def _(rule: GrowsAsPower, measured: FigureFindings, weighting: Weighting) -> Ver
             why += "; clearly outside: " + ", ".join(
                 f"{name} ({fits[name].values['exponent']:.2f})" for name in against
             )
-    outcome: Outcome = "undecided"
-    if len(agree) >= 0.75 * len(fits):
-        outcome = "holds"
-    elif len(against) >= 0.5 * len(fits):
-        outcome = "does not"
-    return Verdict(outcome, why, numbers)
+    return Verdict(power_outcome(rule, exponents), why, numbers)
 
 
-def _outside(fit: LawFit, low: float, high: float) -> bool:
+def _exponent(fit: LawFit) -> Exponent:
     # At the edge of what is allowed the likelihood has no profile; seeds alone tell.
     edge = fit.values["exponent"] < 2 * EXPONENTS[0]
-    least, most = fit.intervals["exponent"] if edge else fit.hull("exponent")
-    return most < low or least > high
+    return Exponent(fit.values["exponent"], fit.intervals["exponent"] if edge else fit.hull("exponent"))
 
 
 @decide.register
-def _(rule: MeetsTheorem1, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: MeetsTheorem1, measured: LookupPoints, weighting: Weighting) -> Verdict:
     gaps = [
         (mean - point.promised["dana2025.theorem1"], series.name, point.x)
         for series in measured.series
@@ -94,7 +87,7 @@ def _(rule: MeetsTheorem1, measured: FigureFindings, weighting: Weighting) -> Ve
 
 
 @decide.register
-def _(rule: MatchesReleased, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: MatchesReleased, measured: LookupPoints, weighting: Weighting) -> Verdict:
     if weighting == "uniform":
         return Verdict("undecided", "released values are in the sampled weighting only")
     off = [
@@ -113,7 +106,7 @@ def _(rule: MatchesReleased, measured: FigureFindings, weighting: Weighting) -> 
         "smallest_difference": float(values.min()),
         "cells": len(off),
     }
-    if measured.protocol == "paper":
+    if measured.schedule.protocol == "paper":
         good = bool(np.abs(values).mean() <= rule.mean_within and np.abs(values).max() <= rule.each_within)
         why = (
             f"mean |difference| {np.abs(values).mean():.4f} (at most {rule.mean_within:g}), largest "
@@ -127,7 +120,7 @@ def _(rule: MatchesReleased, measured: FigureFindings, weighting: Weighting) -> 
 
 
 @decide.register
-def _(rule: FlatBeyond, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: FlatBeyond, measured: LookupPoints, weighting: Weighting) -> Verdict:
     series = measured.named(rule.series)
     if series is None:
         return Verdict("undecided", "this variant was not run")
@@ -142,7 +135,7 @@ def _(rule: FlatBeyond, measured: FigureFindings, weighting: Weighting) -> Verdi
     ratios = above / below
     low, high = np.percentile(ratios[1:], [2.5, 97.5])
     why = (
-        f"slope {below[0]:.4f} a dimension up to d = k, {'at least ' if full else ''}{above[0]:.4f} beyond"
+        f"slope {below[0]:.4f} per dimension up to d = k, {'at least ' if full else ''}{above[0]:.4f} beyond"
         f"{f', up to d = {last:g} where the memory is full' if full else ''}: ratio {ratios[0]:.2f} "
         f"({low:.2f} to {high:.2f})"
     )
@@ -152,7 +145,7 @@ def _(rule: FlatBeyond, measured: FigureFindings, weighting: Weighting) -> Verdi
 
 
 @decide.register
-def _(rule: StraightUpTo, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: StraightUpTo, measured: LookupPoints, weighting: Weighting) -> Verdict:
     series = measured.named(rule.series)
     points = [] if series is None else [p for p in series.points if p.x <= rule.x and p.values[weighting]]
     if len(points) < 4:
@@ -166,7 +159,7 @@ def _(rule: StraightUpTo, measured: FigureFindings, weighting: Weighting) -> Ver
 
 
 @decide.register
-def _(rule: SlopeAbovePromise, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: SlopeAbovePromise, measured: LookupPoints, weighting: Weighting) -> Verdict:
     ratios = {}
     for series in measured.series:
         fit = measured.fit(weighting, "linear", series.name)
@@ -190,7 +183,7 @@ def _(rule: SlopeAbovePromise, measured: FigureFindings, weighting: Weighting) -
 
 
 @decide.register
-def _(rule: SlopePerHeadDim, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: SlopePerHeadDim, measured: LookupPoints, weighting: Weighting) -> Verdict:
     fit = measured.fit(weighting, "linear", measured.series[0].name)
     first = measured.series[0].points[0]
     if fit is None or first.cell is None:
@@ -206,7 +199,7 @@ def _(rule: SlopePerHeadDim, measured: FigureFindings, weighting: Weighting) -> 
 
 
 @decide.register
-def _(rule: SameAtEqualSize, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: SameAtEqualSize, measured: LookupPoints, weighting: Weighting) -> Verdict:
     gaps = _gaps(measured, weighting, rule.full)
     if not gaps:
         return Verdict("undecided", "no pair of cells to compare")
@@ -218,7 +211,7 @@ def _(rule: SameAtEqualSize, measured: FigureFindings, weighting: Weighting) -> 
 
 
 @decide.register
-def _(rule: MlpBetterAtEqualSize, measured: FigureFindings, weighting: Weighting) -> Verdict:
+def _(rule: MlpBetterAtEqualSize, measured: LookupPoints, weighting: Weighting) -> Verdict:
     gaps = _gaps(measured, weighting, rule.full)
     if len(gaps) < 4:
         return Verdict("undecided", "too few pairs of cells to compare")
@@ -234,7 +227,7 @@ def _(rule: MlpBetterAtEqualSize, measured: FigureFindings, weighting: Weighting
     return Verdict(outcome, why, numbers)
 
 
-def _gaps(measured: FigureFindings, weighting: Weighting, full: float) -> list[tuple[float, float, float]]:
+def _gaps(measured: LookupPoints, weighting: Weighting, full: float) -> list[tuple[float, float, float]]:
     """(MLP minus attention, spread of the MLP's seeds, spread of attention's), full memories aside, point by point."""
     gaps = []
     for series in measured.series:
@@ -249,7 +242,7 @@ def _gaps(measured: FigureFindings, weighting: Weighting, full: float) -> list[t
 
 
 def _slope_draws(
-    series: FigureSeries, weighting: Weighting, low: float, high: float, draws: int = 400
+    series: LookupSeries, weighting: Weighting, low: float, high: float, draws: int = 400
 ) -> np.ndarray | None:
     """Bootstrap slopes of the means against x over [low, high]; the first is that of the means themselves."""
     points = [point for point in series.points if low <= point.x <= high and point.values[weighting]]

@@ -13,7 +13,7 @@ from rote.display import Tabular
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.size_laws import FEWEST, SweepLaw, laws_frame, sweep_laws
-from rote.papers.paper import Weighting
+from rote.papers.kinds.lookups import Weighting
 from rote.progress import SILENT, Progress
 
 if TYPE_CHECKING:

@@ -125,7 +125,8 @@ def merge_runs(runs: Sequence[str | Path], output: str | Path) -> MergedRun:
                             f"({_shown(fields)}); `rote runs diff` shows every such trial"
                         )
             failures |= {failure.key: failure for failure in ledger.failures()}
-    about = {**saids[0][1], "merged": [str(run) for run in runs]}
+    asked = {figure: choices for _, said in saids for figure, choices in said.get("asked", {}).items()}
+    about = {**saids[0][1], **({"asked": asked} if asked else {}), "merged": [str(run) for run in runs]}
     aside = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(aside, ignore_errors=True)
     try:

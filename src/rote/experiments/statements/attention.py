@@ -29,7 +29,13 @@ from rote.experiments.statements.distributions import distributions
 from rote.experiments.statements.encoders import STEPS, Numbers
 from rote.measure.recall import recall
 from rote.models.attention_only import AttentionOnly
-from rote.papers.statement_settings import AttentionLayer, AttentionRank, OneSumOfMany, SharpenedTable, StoredFacts
+from rote.papers.kinds.statement_settings import (
+    AttentionLayer,
+    AttentionRank,
+    OneSumOfMany,
+    SharpenedTable,
+    StoredFacts,
+)
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 from rote.theory.phi import phi
 from rote.theory.rote_rank import rank_of

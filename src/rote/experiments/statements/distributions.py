@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from rote.papers.statement_settings import Distributions
+from rote.papers.kinds.statement_settings import Distributions
 from rote.tasks import DistributionTask
 from rote.tasks.labelled_text.definitions import definitions
 from rote.tasks.labelled_text.sequences import WORD

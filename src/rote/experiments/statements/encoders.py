@@ -21,7 +21,7 @@ from rote.constructions.dana2025.lookup_encoder import (
 )
 from rote.experiments.statements.distributions import distributions
 from rote.measure.divergence import divergence
-from rote.papers.statement_settings import BestEncoder, Circle, LookUpRows, TwoContexts
+from rote.papers.kinds.statement_settings import BestEncoder, Circle, LookUpRows, TwoContexts
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.facts import facts
 

@@ -2,80 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from rote.experiments.planned_findings import PlannedFindings
-from rote.experiments.statements.plan import StatementPlan
-from rote.experiments.statements.trial import Results
-from rote.experiments.verdict import Verdict, claims_summary
-from rote.papers.rules import Rule
-from rote.papers.statements import Statement
-
-
-@dataclass(frozen=True)
-class StatementPoint:
-    """A cell and a seed, with what was measured."""
-
-    series: str
-    x: float
-    seed: int
-    numbers: dict[str, float | None]
-    seconds: float
-
-    def value(self, side: str | float) -> float | None:
-        """A number by its name, or the number itself."""
-        return self.numbers.get(side) if isinstance(side, str) else side
+from rote.charts import Chart
+from rote.experiments.findings import Column, Findings
+from rote.experiments.runner import Rows
+from rote.experiments.statements.charts import statement_chart
+from rote.experiments.statements.points import StatementPoint, StatementPoints
+from rote.experiments.statements.schedule import StatementSchedule
+from rote.experiments.statements.verdicts import decide_on_statement
+from rote.experiments.verdict import Verdict
+from rote.papers.claims import Rule
+from rote.papers.kinds.statements import Statement
 
 
 @dataclass(frozen=True)
-class StatementFindings(PlannedFindings[Statement]):
+class StatementFindings(StatementPoints, Findings[Statement, StatementSchedule]):
     """All that was measured for one statement."""
 
-    plan: StatementPlan
-    evaluated: tuple[StatementPoint, ...]
-    missing: int
-    """Cells and seeds that have not been run to their end."""
-
-    @property
-    def series(self) -> dict[str, list[StatementPoint]]:
-        """Points by series, in order of x."""
-        grouped: dict[str, list[StatementPoint]] = {}
-        for point in self.evaluated:
-            grouped.setdefault(point.series, []).append(point)
-        return {name: sorted(points, key=lambda point: point.x) for name, points in grouped.items()}
+    counted: ClassVar[str] = "cells"
 
     def decide(self, rule: Rule) -> Verdict:
-        from rote.experiments.statements.verdicts import decide_on_statement
-
         return decide_on_statement(rule, self)
 
     @property
-    def points(self) -> int:
-        """Cells and seeds that ended."""
-        return len(self.evaluated)
+    def columns(self) -> Sequence[Column]:
+        """What the figure draws, then all else that was measured."""
+        drawn = {line.value: line.label for line in self.figure.lines}
+        others = dict.fromkeys(name for point in self.evaluated for name in point.numbers if name not in drawn)
+        return (
+            Column("series", "series"),
+            Column(self.figure.x, "x"),
+            Column("seed", "seed"),
+            *(Column(label, _number(name)) for name, label in drawn.items()),
+            *(Column(name.replace("_", " "), _number(name)) for name in others),
+        )
 
-    def summary(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
-        figure = self.plan.figure
-        return {
-            **self.heading(),
-            "passage": figure.passage,
-            "missing": self.missing,
-            "x": figure.x,
-            "points": [
-                {"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.evaluated
-            ],
-            "claims": claims_summary(self.verdicts),
-        }
+    def rows(self) -> list[dict[str, Any]]:
+        return [{"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.evaluated]
+
+    def charts(self) -> dict[str, Chart]:
+        return {self.figure.id: statement_chart(self, self.title, self.conditions)}
+
+    def extras(self) -> dict[str, Any]:
+        return {"passage": self.figure.passage, "x": self.figure.x}
 
 
-def statement_findings(plan: StatementPlan, results: Results) -> StatementFindings:
+def _number(name: str) -> Any:
+    """What a row has under this name; cells of another setting measure other things."""
+    return lambda row: row.get(name)
+
+
+def statement_findings(schedule: StatementSchedule, rows: Rows) -> StatementFindings:
     """Arrange what has ended; what has not is counted as missing."""
-    trials = plan.trials()
+    trials = schedule.trials()
     points = tuple(
-        StatementPoint(cell.series, cell.x, trial.seed, results[trial.key]["numbers"], results[trial.key]["seconds"])
+        StatementPoint(cell.series, cell.x, trial.seed, row.result["numbers"], row.result["seconds"])
         for cell, trial in trials
-        if trial.key in results
+        if (row := rows.get(trial.key)) is not None
     )
-    return StatementFindings(plan, points, len(trials) - len(points))
+    return StatementFindings(schedule, points, len(trials) - len(points))

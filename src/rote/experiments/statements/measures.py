@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rote.experiments.statements import attention, encoders, memorizers, query_attention
-from rote.papers import statement_settings as settings
+from rote.papers.kinds import statement_settings as settings
 
 MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.BestEncoder: encoders.best_encoder_numbers,

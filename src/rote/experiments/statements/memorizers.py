@@ -14,7 +14,7 @@ from rote.constructions.kajitsuka2025.sequence_to_sequence import sequence_facts
 from rote.constructions.kajitsuka2025.sequences import random_sequences
 from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.experiments.statements.encoders import Numbers
-from rote.papers.statement_settings import Memorizer, PositionMemorizer
+from rote.papers.kinds.statement_settings import Memorizer, PositionMemorizer
 from rote.tasks.labelled_text import LabelledSequences, Tokenisation
 from rote.tasks.labelled_text.sources import DEFINITIONS
 

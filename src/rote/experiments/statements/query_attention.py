@@ -14,7 +14,7 @@ from rote.constructions.mahdavi2024.routes import random_route
 from rote.experiments.statements.encoders import Numbers
 from rote.models.forward.query_attention import mixtures
 from rote.models.query_attention import QueryAttention
-from rote.papers.statement_settings import BuiltQueryAttention, QueryAttentionRank
+from rote.papers.kinds.statement_settings import BuiltQueryAttention, QueryAttentionRank
 from rote.tasks.generators import random_vectors
 
 SCORES = 3.0

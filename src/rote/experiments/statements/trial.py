@@ -14,7 +14,7 @@ from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
-from rote.papers.statement_settings import Setting
+from rote.papers.kinds.statement_settings import Setting
 
 Results = Mapping[TrialKey, dict[str, Any]]
 """What ended trials recorded, by trial."""

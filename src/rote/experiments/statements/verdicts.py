@@ -1,4 +1,4 @@
-"""Verdicts: each rule of `rote.papers.statement_rules` applied to the cells of a statement."""
+"""Verdicts: each rule of `rote.papers.kinds.statements` applied to the cells of a statement."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import math
 from functools import singledispatch
 from statistics import median
 
-from rote.errors import InputError
-from rote.experiments.statements.findings import StatementFindings, StatementPoint
-from rote.experiments.verdict import Outcome, Verdict
-from rote.measure.laws import Points, fit_law
-from rote.papers.rules import Rule
-from rote.papers.statement_rules import AtMost, GrowsAs, StaysInProportion, side_in_words
+from rote.display import number
+from rote.experiments.power_law import Exponent, log_log_exponent, power_outcome
+from rote.experiments.statements.points import StatementPoint, StatementPoints
+from rote.experiments.verdict import Verdict
+from rote.papers.claims import GrowsAs, Rule, side_in_words
+from rote.papers.kinds.statements import AtMost, StaysInProportion
 
 
 @singledispatch
-def decide_on_statement(rule: Rule, measured: StatementFindings) -> Verdict:
+def decide_on_statement(rule: Rule, measured: StatementPoints) -> Verdict:
     """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 
 @decide_on_statement.register
-def _(rule: AtMost, measured: StatementFindings) -> Verdict:
+def _(rule: AtMost, measured: StatementPoints) -> Verdict:
     compared = [
         (point, small, large)
         for point in measured.evaluated
@@ -46,39 +46,31 @@ def _(rule: AtMost, measured: StatementFindings) -> Verdict:
     typical = ""
     if shares and isinstance(rule.smaller, str) and isinstance(rule.larger, str):
         numbers["median_share"] = median(shares)
-        typical = f"; {_short(median(shares))} of it in the median"
+        typical = f"; {_shown(median(shares))} of it in the median"
     return Verdict("holds", f"in all {len(compared)} trials; closest at {where}{typical}", numbers)
 
 
 @decide_on_statement.register
-def _(rule: GrowsAs, measured: StatementFindings) -> Verdict:
-    exponents: dict[str, tuple[float, tuple[float, float]]] = {}
+def _(rule: GrowsAs, measured: StatementPoints) -> Verdict:
+    exponents: dict[str, Exponent] = {}
     for name, points in measured.series.items():
         values: dict[float, list[float]] = {}
         for point in points:
-            value = point.value(rule.value)
+            value = point.value(rule.of or "")
             if value is not None and value > 0:
-                values.setdefault(math.log(point.x), []).append(math.log(value))
-        try:
-            fit = fit_law(Points.of(values), "linear")
-        except InputError:  # too few points for a line with an interval
-            continue
-        exponents[name] = fit.values["b"], fit.hull("b")
+                values.setdefault(point.x, []).append(value)
+        exponent = log_log_exponent(values)
+        if exponent is not None:
+            exponents[name] = exponent
     if not exponents:
         return Verdict("undecided", "no series has points enough for an exponent")
-    why = "; ".join(
-        f"{name}: exponent {e:.2f} ({low:.2f} to {high:.2f})" for name, (e, (low, high)) in exponents.items()
-    )
-    outcome: Outcome = "undecided"
-    if any(high < rule.low or low > rule.high for _, (low, high) in exponents.values()):
-        outcome = "does not"
-    elif all(rule.low <= e <= rule.high for e, _ in exponents.values()):
-        outcome = "holds"
-    return Verdict(outcome, why, {name: {"exponent": e, "interval": ends} for name, (e, ends) in exponents.items()})
+    numbers = {name: {"exponent": e.fitted, "interval": e.interval} for name, e in exponents.items()}
+    why = "; ".join(f"{name}: exponent {e.in_words}" for name, e in exponents.items())
+    return Verdict(power_outcome(rule, exponents), why, numbers)
 
 
 @decide_on_statement.register
-def _(rule: StaysInProportion, measured: StatementFindings) -> Verdict:
+def _(rule: StaysInProportion, measured: StatementPoints) -> Verdict:
     grown: dict[str, tuple[float, float]] = {}
     for name, points in measured.series.items():
         ratios: dict[float, list[float]] = {}
@@ -93,7 +85,7 @@ def _(rule: StaysInProportion, measured: StatementFindings) -> Verdict:
         return Verdict("undecided", "no series has two values of x")
     name = side_in_words(rule.to).replace("epsilon log", "eps log(1/eps)")
     why = "; ".join(
-        f"{series}: {_short(small)} times {name} at the smallest x, {_short(large)} at the largest"
+        f"{series}: {_shown(small)} times {name} at the smallest x, {_shown(large)} at the largest"
         for series, (small, large) in grown.items()
     )
     over = any(small > rule.factor * large for small, large in grown.values())
@@ -101,14 +93,12 @@ def _(rule: StaysInProportion, measured: StatementFindings) -> Verdict:
 
 
 def _named(side: str | float, value: float) -> str:
-    return f"{side_in_words(side)} = {_short(value)}" if isinstance(side, str) else _short(value)
+    return f"{side_in_words(side)} = {_shown(value)}" if isinstance(side, str) else _shown(value)
 
 
-def _place(measured: StatementFindings, point: StatementPoint) -> str:
-    return f"{point.series}, {measured.plan.figure.x} = {_short(point.x)}"
+def _place(measured: StatementPoints, point: StatementPoint) -> str:
+    return f"{point.series}, {measured.schedule.figure.x} = {_shown(point.x)}"
 
 
-def _short(value: float) -> str:
-    if value == int(value) and abs(value) < 1e7:
-        return f"{int(value):,}"
-    return f"{value:.3g}"
+def _shown(value: float) -> str:
+    return number(float(value), 3)

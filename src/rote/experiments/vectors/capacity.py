@@ -13,7 +13,7 @@ from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.vectors.guess import expected_capacity, rungs_above
 from rote.experiments.vectors.search import Bracket, rung_of, search, size
 from rote.experiments.vectors.trial import Results, VectorTrial
-from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
+from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
 ALL_BELOW_MOST = 6

@@ -1,4 +1,4 @@
-"""What a figure about vector tasks costs, before it is run: rough processor time.
+"""What a figure about vector tasks costs, before it is run: rough CPU time.
 
 A step takes a fixed time, one for each head's matrices (folding and Muon's orthogonalisation), and one for each number
 that an example makes a head compute. Variable projection adds the normal equations of the readout. The constants were
@@ -8,9 +8,9 @@ fitted to the trials behind docs/mahdavi2024.md, on a core that was shared; expe
 from __future__ import annotations
 
 from rote.experiments.vectors.guess import expected_capacity
-from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.schedule import VectorSchedule
 from rote.experiments.vectors.trial import VectorTrial
-from rote.papers.vector_figures import CapacityFigure, VectorSetting
+from rote.papers.kinds.vectors import CapacityFigure, VectorSetting
 from rote.training.query_attention.protocol import VectorProtocol, protocol_for
 
 PER_STEP = 2.6e-3
@@ -31,7 +31,7 @@ TRIES = 3
 
 
 def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtocol) -> float:
-    """Processor time of one trial that takes all its steps."""
+    """CPU time of one trial that takes all its steps."""
     batch = min(protocol.batch or examples, examples)
     muon = PER_HEAD * setting.head_dim / setting.dim
     heads = setting.heads * (muon if protocol.optimizer == "muon" else PER_HEAD_ADAM)
@@ -47,16 +47,16 @@ def trial_seconds(setting: VectorSetting, examples: int, protocol: VectorProtoco
     return protocol.steps * (PER_STEP + heads + batch * each)
 
 
-def vector_cost(plan: VectorPlan) -> tuple[int, float]:
-    """Trials and estimated processor seconds of a plan; searches are guessed at."""
-    if isinstance(plan.figure, CapacityFigure):
+def vector_cost(schedule: VectorSchedule) -> tuple[int, float]:
+    """Trials and estimated CPU seconds of a schedule; searches are guessed at."""
+    if isinstance(schedule.figure, CapacityFigure):
         trials, seconds = 0, 0.0
-        for setting, _ in plan.cells:
+        for setting, _ in schedule.cells:
             examples = expected_capacity(setting)
             tries = TRIES if setting.classes is None else 2 * TRIES
-            protocol = protocol_for(plan.protocol, examples, None if setting.classes else 1)
-            trials += tries * plan.repeats
-            seconds += tries * plan.repeats * trial_seconds(setting, examples, protocol)
+            protocol = protocol_for(schedule.protocol, examples, None if setting.classes else 1)
+            trials += tries * schedule.repeats
+            seconds += tries * schedule.repeats * trial_seconds(setting, examples, protocol)
         return trials, seconds
-    planned: list[VectorTrial] = plan.trials()
+    planned: list[VectorTrial] = schedule.trials()
     return len(planned), sum(trial_seconds(trial.setting, trial.examples, trial.protocol) for trial in planned)

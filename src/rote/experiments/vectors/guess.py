@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from rote.experiments.vectors.trial import VectorTrial, meets_threshold
-from rote.papers.vector_figures import Threshold, VectorSetting
+from rote.papers.kinds.vectors import Threshold, VectorSetting
 
 PER_TARGET = 0.8
 """Targets fitted for each free number of the score tables."""

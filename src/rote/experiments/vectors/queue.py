@@ -1,4 +1,4 @@
-"""Trials on vector tasks as a plan of the runner: the next ones may depend on those that ended.
+"""Trials on vector tasks as the runner asks for them: the next ones may depend on those that ended.
 
 What is wanted is a pure function of the rows so far, and it is asked whenever a worker is free: a grid wants all its
 cells at once, a search one size at a time.
@@ -20,7 +20,7 @@ from rote.progress import Progress
 
 @dataclass(frozen=True)
 class VectorRun:
-    """Trials on vector tasks, one thread a trial."""
+    """Trials on vector tasks, one thread per trial."""
 
     identity: dict[str, Any]
     """All that results depend on besides cell and seed: a folder that holds another identity is refused."""

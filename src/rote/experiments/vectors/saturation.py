@@ -1,9 +1,9 @@
 """How heads share the examples: which of them put nearly all their attention on one token.
 
-A head is saturated on an example when one attention weight exceeds .99 (Mahdavi et al. 2024). If heads specialised on
+A head is saturated on an example when one attention weight exceeds 0.99 (Mahdavi et al. 2024). If heads specialised on
 different examples, two of them would be unsaturated together less or more often than heads that ignore each other: the
 overlap of a pair is the share of examples on which both are saturated over the product of their own shares, one for
-independent heads and nought for heads that split the examples among them.
+independent heads and zero for heads that split the examples among them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from rote.measure.streaming import rows_at_once
 from rote.models.forward.query_attention import embedded
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
+from rote.papers.kinds.vectors import SATURATED
 from rote.tasks import VectorTask
-
-SATURATED = 0.99
 
 
 @torch.no_grad()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rote.experiments.vectors.capacity import VectorCapacity
 from rote.experiments.vectors.findings import VectorFindings, capacity_findings
-from rote.experiments.vectors.plan import VectorPlan
+from rote.experiments.vectors.schedule import VectorSchedule
+from rote.papers.kinds.vectors import CapacityFigure
 from rote.papers.mahdavi2024.measured import measured_capacities
-from rote.papers.vector_figures import CapacityFigure
 
 
 def shipped_findings(figure: CapacityFigure) -> VectorFindings:
@@ -15,4 +15,4 @@ def shipped_findings(figure: CapacityFigure) -> VectorFindings:
         VectorCapacity(row.setting, row.threshold, row.seed, row.recalled, row.too_many)
         for row in measured_capacities()
     ]
-    return capacity_findings(VectorPlan.of(figure), capacities)
+    return capacity_findings(VectorSchedule.of(figure), capacities)

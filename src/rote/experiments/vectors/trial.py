@@ -11,7 +11,7 @@ from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
-from rote.papers.vector_figures import Threshold, VectorSetting
+from rote.papers.kinds.vectors import Threshold, VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.protocol import VectorProtocol

@@ -1,4 +1,4 @@
-"""Verdicts: each rule of `rote.papers.vector_rules` applied to what was measured for a figure about vector tasks."""
+"""Verdicts: each rule of `rote.papers.kinds.vectors` applied to what was measured for a figure about vector tasks."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import singledispatch
 
 import numpy as np
 
-from rote.experiments.vectors.findings import VectorFindings, VectorPoint
+from rote.experiments.power_law import Exponent, power_outcome
+from rote.experiments.vectors.points import VectorPoint, VectorPoints
 from rote.experiments.verdict import Outcome, Verdict
-from rote.papers.rules import Rule
-from rote.papers.vector_rules import (
+from rote.papers.claims import GrowsAs, Rule
+from rote.papers.kinds.vectors import (
     DecreasesWithSize,
     HeadsSplitExamples,
     IncreasesWithSize,
     MeetsPromise,
     NoMoreThanRank,
     NothingBeyond,
-    PowerOfSize,
     SaturatesWithTraining,
 )
 
@@ -26,23 +26,16 @@ STEP = 0.05
 
 
 @singledispatch
-def decide_on_vectors(rule: Rule, measured: VectorFindings) -> Verdict:
+def decide_on_vectors(rule: Rule, measured: VectorPoints) -> Verdict:
     """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 
 @decide_on_vectors.register
-def _(rule: PowerOfSize, measured: VectorFindings) -> Verdict:
+def _(rule: GrowsAs, measured: VectorPoints) -> Verdict:
     fits = {series.name: fit for series in measured.series if (fit := series.power) is not None}
     if not fits:
         return Verdict("undecided", "no series has the four points that a power law needs")
-    exponents = {name: fit.values["exponent"] for name, fit in fits.items()}
-    agree = [name for name, exponent in exponents.items() if rule.low <= exponent <= rule.high]
-    against = [
-        name
-        for name, fit in fits.items()
-        if name not in agree and (fit.hull("exponent")[1] < rule.low or fit.hull("exponent")[0] > rule.high)
-    ]
     lines = {series.name: fit for series in measured.series if (fit := series.fit("linear")) is not None}
     numbers = {
         name: {
@@ -56,33 +49,29 @@ def _(rule: PowerOfSize, measured: VectorFindings) -> Verdict:
     }
     why = "; ".join(
         f"{name}: exponent {law['exponent']:.2f} ({_from_to(law['interval'])}), "
-        f"{law['slope']:.0f} a head from {law['offset']:+.0f}"
+        f"{law['slope']:.0f} per head from {law['offset']:+.0f}"
         for name, law in numbers.items()
     )
-    outcome: Outcome = "undecided"
-    if len(agree) >= 0.75 * len(fits):
-        outcome = "holds"
-    elif len(against) >= 0.5 * len(fits):
-        outcome = "does not"
+    outcome = power_outcome(rule, {name: Exponent.of(fit) for name, fit in fits.items()})
     return Verdict(outcome, why, numbers)
 
 
 @decide_on_vectors.register
-def _(rule: IncreasesWithSize, measured: VectorFindings) -> Verdict:
+def _(rule: IncreasesWithSize, measured: VectorPoints) -> Verdict:
     return _monotone(measured, 1)
 
 
 @decide_on_vectors.register
-def _(rule: DecreasesWithSize, measured: VectorFindings) -> Verdict:
+def _(rule: DecreasesWithSize, measured: VectorPoints) -> Verdict:
     return _monotone(measured, -1)
 
 
 @decide_on_vectors.register
-def _(rule: SaturatesWithTraining, measured: VectorFindings) -> Verdict:
+def _(rule: SaturatesWithTraining, measured: VectorPoints) -> Verdict:
     return _monotone(measured, 1)
 
 
-def _monotone(measured: VectorFindings, sign: int) -> Verdict:
+def _monotone(measured: VectorPoints, sign: int) -> Verdict:
     moves = [
         (series.name, before, after)
         for series in measured.series
@@ -108,7 +97,7 @@ def _monotone(measured: VectorFindings, sign: int) -> Verdict:
 
 
 @decide_on_vectors.register
-def _(rule: NothingBeyond, measured: VectorFindings) -> Verdict:
+def _(rule: NothingBeyond, measured: VectorPoints) -> Verdict:
     pairs: list[tuple[str, VectorPoint, VectorPoint]] = []
     for series in measured.series:
         at = next((point for point in series.points if point.x == rule.x), None)
@@ -131,7 +120,7 @@ def _(rule: NothingBeyond, measured: VectorFindings) -> Verdict:
 
 
 @decide_on_vectors.register
-def _(rule: MeetsPromise, measured: VectorFindings) -> Verdict:
+def _(rule: MeetsPromise, measured: VectorPoints) -> Verdict:
     points = [(series.name, point) for series in measured.series for point in series.points]
     if not points:
         return Verdict("undecided", "nothing was run")
@@ -147,7 +136,7 @@ def _(rule: MeetsPromise, measured: VectorFindings) -> Verdict:
 
 
 @decide_on_vectors.register
-def _(rule: NoMoreThanRank, measured: VectorFindings) -> Verdict:
+def _(rule: NoMoreThanRank, measured: VectorPoints) -> Verdict:
     ratios = {
         f"{series.name} at {point.x:g}": point.mean / point.setting.rank
         for series in measured.series
@@ -166,7 +155,7 @@ def _(rule: NoMoreThanRank, measured: VectorFindings) -> Verdict:
 
 
 @decide_on_vectors.register
-def _(rule: HeadsSplitExamples, measured: VectorFindings) -> Verdict:
+def _(rule: HeadsSplitExamples, measured: VectorPoints) -> Verdict:
     overlaps = np.array([pair for series in measured.series for point in series.points for pair in point.overlaps])
     if len(overlaps) < 2:
         return Verdict("undecided", "too few pairs of heads that are saturated on any example")

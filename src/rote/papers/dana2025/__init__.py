@@ -8,10 +8,10 @@ from rote.papers.dana2025.encoder_statements import ENCODER_STATEMENTS
 from rote.papers.dana2025.head_dim import FIGURE1B, FIGURE6, FIGURE9
 from rote.papers.dana2025.heads import FIGURE1A, FIGURE4, FIGURE5, FIGURE8
 from rote.papers.dana2025.mlp import FIGURE3, FIGURE7, FIGURE10
-from rote.papers.paper import Figure
-from rote.papers.statements import Statement
+from rote.papers.kinds.lookups import LookupFigure
+from rote.papers.kinds.statements import Statement
 
-DANA2025: tuple[Figure, ...] = (
+DANA2025: tuple[LookupFigure, ...] = (
     FIGURE1A, FIGURE1B, FIGURE2A, FIGURE2B, FIGURE3, FIGURE4, FIGURE5, FIGURE6, FIGURE7, FIGURE8, FIGURE9, FIGURE10,
 )  # fmt: skip
 DANA2025_STATEMENTS: tuple[Statement, ...] = (*ENCODER_STATEMENTS, *ATTENTION_STATEMENTS, *ASSOCIATION_STATEMENTS)

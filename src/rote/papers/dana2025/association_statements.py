@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.statement_rules import AtMost
-from rote.papers.statement_settings import AttentionRank, StoredFacts
-from rote.papers.statements import Line, Statement, StatementCell
+from rote.papers.claims import Claim
+from rote.papers.kinds.statement_settings import AttentionRank, StoredFacts
+from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell
 
 SIZES = ((20, 2, 10, 10), (30, 3, 12, 6), (5, 2, 10, 10), (8, 2, 20, 20), (5, 3, 12, 12), (4, 4, 8, 8))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.statement_rules import AtMost, StaysInProportion
-from rote.papers.statement_settings import AttentionLayer, Distributions, OneSumOfMany, SharpenedTable
-from rote.papers.statements import Line, Statement, StatementCell
+from rote.papers.claims import Claim
+from rote.papers.kinds.statement_settings import AttentionLayer, Distributions, OneSumOfMany, SharpenedTable
+from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell, StaysInProportion
 
 UNIFORM, ZIPF = Distributions("random", 15, 120), Distributions("random", 15, 120, "zipf")
 NAMES = Distributions("names", None, 200, "own", noise=0.01)

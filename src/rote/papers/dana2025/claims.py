@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.rules import GrowsAsPower, MatchesReleased, MeetsTheorem1, SlopeAbovePromise
+from rote.papers.claims import Claim, GrowsAs
+from rote.papers.kinds.lookups import MatchesReleased, MeetsTheorem1, SlopeAbovePromise
 
 ABOVE_BOUND = Claim(
     "above-bound",
@@ -12,7 +12,7 @@ ABOVE_BOUND = Claim(
 )
 
 LINEAR_IN_HEADS = Claim(
-    "linear-in-heads", "At fixed d = k accuracy grows linearly in the number of heads", GrowsAsPower(0.9, 1.1)
+    "linear-in-heads", "At fixed d = k accuracy grows linearly in the number of heads", GrowsAs(0.9, 1.1)
 )
 
 FASTER_THAN_BOUND = Claim(

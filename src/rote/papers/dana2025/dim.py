@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rote.papers.claims import Claim, GrowsAs
 from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import ABOVE_BOUND, released_values
 from rote.papers.dana2025.head_dim import VARIANTS
 from rote.papers.dana2025.heads import EXPERIMENT1, Variant, attention
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick
-from rote.papers.rules import FlatBeyond, GrowsAsPower, StraightUpTo
+from rote.papers.kinds.lookups import Cell, Experiment, FlatBeyond, LookupFigure, Quick, StraightUpTo
 
 HEAD_DIM = 10
 
@@ -29,7 +29,7 @@ def _around_head_dim(variant: Variant) -> tuple[Claim, Claim]:
     )
 
 
-FIGURE2A = Figure(
+FIGURE2A = LookupFigure(
     "dana2025.fig2a",
     "Accuracy against embedding dimension, k = 10, H = 20, N = 50",
     Experiment(
@@ -53,15 +53,15 @@ FIGURE2A = Figure(
 )
 
 
-FIGURE2B = Figure(
+FIGURE2B = LookupFigure(
     "dana2025.fig2b",
     "Accuracy a head against d = k, N = 50",
     EXPERIMENT1,
     "embedding and head dimension d = k",
     ("cubic", "quadratic", "power"),
     (
-        Claim("cubic-in-dim", "The slope in H grows as d^3", GrowsAsPower(2.7, 3.3)),
-        Claim("quadratic-in-dim", "The slope in H grows as d^2", GrowsAsPower(1.7, 2.3)),
+        Claim("cubic-in-dim", "The slope in H grows as d^3", GrowsAs(2.7, 3.3)),
+        Claim("quadratic-in-dim", "The slope in H grows as d^2", GrowsAs(1.7, 2.3)),
     ),
     y="slope of accuracy in H",
     saturation=None,

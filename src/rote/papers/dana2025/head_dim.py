@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rote.papers.claims import Claim, GrowsAs
 from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import ABOVE_BOUND, released_values
 from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, Variant, attention
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training
-from rote.papers.rules import GrowsAsPower
+from rote.papers.kinds.lookups import Cell, Experiment, LookupFigure, Quick, Training
 
 VARIANTS: tuple[Variant, ...] = ("per-head", "shared")
 
@@ -38,16 +38,16 @@ def narrow_cells(
 def power_of_k(name: str, low: float, high: float) -> tuple[Claim, ...]:
     """The claim for what the paper ran and for what its equation says."""
     return (
-        Claim(f"{name}-shared", f"As released (shared): accuracy is {name} in k", GrowsAsPower(low, high, "shared")),
+        Claim(f"{name}-shared", f"As released (shared): accuracy is {name} in k", GrowsAs(low, high, series="shared")),
         Claim(
             f"{name}-per-head",
             f"Equation (2) (per-head): accuracy is {name} in k",
-            GrowsAsPower(low, high, "per-head"),
+            GrowsAs(low, high, series="per-head"),
         ),
     )
 
 
-FIGURE1B = Figure(
+FIGURE1B = LookupFigure(
     "dana2025.fig1b",
     "Accuracy against head dimension, d = 10, H = 20, N = 50",
     Experiment(
@@ -61,7 +61,7 @@ FIGURE1B = Figure(
     (*power_of_k("quadratic", 1.75, 2.25), ABOVE_BOUND, released_values()),
 )
 
-FIGURE6 = Figure(
+FIGURE6 = LookupFigure(
     "dana2025.fig6",
     "Accuracy against head dimension, d = 50, H = 11, N = 200",
     Experiment(
@@ -76,7 +76,7 @@ FIGURE6 = Figure(
     (*power_of_k("linear", 0.9, 1.1), ABOVE_BOUND, released_values()),
 )
 
-FIGURE9 = Figure(
+FIGURE9 = LookupFigure(
     "dana2025.fig9",
     "Accuracy against head dimension, d = 10, H = 21, three layers, N = 70",
     Experiment(

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rote.models.attention_only import AttentionOnly
+from rote.papers.claims import Claim
 from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import ABOVE_BOUND, FASTER_THAN_BOUND, LINEAR_IN_HEADS, released_values
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Training
-from rote.papers.rules import SlopePerHeadDim
+from rote.papers.kinds.lookups import Cell, Experiment, LookupFigure, Quick, SlopePerHeadDim, Training
 
 Variant = Literal["per-head", "shared"]
 
@@ -74,7 +74,7 @@ EXPERIMENT1 = Experiment(
     repeats=5,
     quick=Quick(("d = 4", "d = 7", "d = 10"), repeats=2),
 )
-FIGURE1A = Figure(
+FIGURE1A = LookupFigure(
     "dana2025.fig1a",
     "Accuracy against heads, d = k, N = 50",
     EXPERIMENT1,
@@ -84,7 +84,7 @@ FIGURE1A = Figure(
 )
 
 
-FIGURE4 = Figure(
+FIGURE4 = LookupFigure(
     "dana2025.fig4",
     "Accuracy against heads at d = k = 2, N = 10",
     Experiment(
@@ -110,7 +110,7 @@ FIGURE4 = Figure(
     ),
 )
 
-FIGURE5 = Figure(
+FIGURE5 = LookupFigure(
     "dana2025.fig5",
     "Accuracy against heads, d = k, N = 200",
     Experiment(
@@ -124,7 +124,7 @@ FIGURE5 = Figure(
     (LINEAR_IN_HEADS, FASTER_THAN_BOUND, ABOVE_BOUND, released_values()),
 )
 
-FIGURE8 = Figure(
+FIGURE8 = LookupFigure(
     "dana2025.fig8",
     "Accuracy against heads, d = k, three layers, N = 70",
     Experiment(

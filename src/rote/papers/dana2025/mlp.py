@@ -11,11 +11,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rote.models.mlp_transformer import MlpTransformer
+from rote.papers.claims import Claim
 from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import released_values
 from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, attention, by_dim_and_heads
-from rote.papers.paper import Cell, Claim, Experiment, Figure, Quick, Shortened, Training
-from rote.papers.rules import MlpBetterAtEqualSize, SameAtEqualSize
+from rote.papers.kinds.lookups import (
+    Cell,
+    Experiment,
+    LookupFigure,
+    MlpBetterAtEqualSize,
+    Quick,
+    SameAtEqualSize,
+    Shortened,
+    Training,
+)
 
 MLP_70 = Shortened(steps=1000, peak=3e-2, focus=0.1)
 """`fast` for the MLP of Figure 3, with the focus that attention has. Focus would decide the comparison: at d = 10 and
@@ -78,7 +87,7 @@ CLAIMS = (
     released_values(),
 )
 
-FIGURE3 = Figure(
+FIGURE3 = LookupFigure(
     "dana2025.fig3",
     "Accuracy against parameters, attention and MLP, N = 70",
     Experiment(
@@ -99,7 +108,7 @@ FIGURE3 = Figure(
     ("linear", "power"),
     CLAIMS,
 )
-FIGURE7 = Figure(
+FIGURE7 = LookupFigure(
     "dana2025.fig7",
     "Accuracy against parameters, attention and MLP, N = 200",
     Experiment(
@@ -120,7 +129,7 @@ FIGURE7 = Figure(
     ("linear", "power"),
     CLAIMS,
 )
-FIGURE10 = Figure(
+FIGURE10 = LookupFigure(
     "dana2025.fig10",
     "Accuracy against parameters, attention and MLP, three layers, N = 70",
     Experiment(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.block_figures import BlockCurvesFigure, TextSequences
-from rote.papers.block_rules import MoreBlocksRecallMore
-from rote.papers.paper import Claim
+from rote.papers.claims import Claim
+from rote.papers.kinds.blocks import BlockCurvesFigure, MoreBlocksRecallMore, TextSequences
 
 DEEPER = Claim("deeper", "Accuracy is higher with ten blocks or more than with one", MoreBlocksRecallMore())
 BLOCKS = (1, 10, 20, 30, 40, 50)

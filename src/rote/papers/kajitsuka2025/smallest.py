@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from rote.papers.block_figures import BlockSearch, RandomSequences, SmallestBlocksFigure, TextSequences
-from rote.papers.block_rules import BlocksDoNotGrow, BlocksGrowAsPower, NoMoreThanPublished
-from rote.papers.paper import Claim
+from rote.papers.claims import Claim
+from rote.papers.kinds.blocks import (
+    BlocksDoNotGrow,
+    BlockSearch,
+    NoMoreThanPublished,
+    RandomSequences,
+    SmallestBlocksFigure,
+    TextSequences,
+    blocks_grow_as,
+)
 
 PUBLISHED = (
     (600, 1), (700, 1), (800, 3), (900, 3), (1000, 4), (1100, 4), (1200, 5), (1300, 5), (1400, 5), (1500, 8),
@@ -13,7 +20,7 @@ PUBLISHED = (
 """Figure 7, MultiNLI: (N, #blocks), read off the plot."""
 
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16)
-SQUARE_ROOT = Claim("square-root", "#blocks grows as sqrt(N)", BlocksGrowAsPower(0.4, 0.6))
+SQUARE_ROOT = Claim("square-root", "#blocks grows as sqrt(N)", blocks_grow_as(0.4, 0.6))
 
 
 def _by_sequences(kinds: tuple[TextSequences, ...], counts: tuple[int, ...]) -> tuple[BlockSearch, ...]:

@@ -5,10 +5,9 @@ Parameters are weights and biases that are not zero; everything is evaluated in 
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.statement_rules import AtMost, GrowsAs
-from rote.papers.statement_settings import Memorizer, PositionMemorizer
-from rote.papers.statements import Line, Statement, StatementCell
+from rote.papers.claims import Claim
+from rote.papers.kinds.statement_settings import Memorizer, PositionMemorizer
+from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell, number_grows_as
 
 COUNTS, FEWER = (64, 128, 256, 512, 1024, 2048, 4096), (64, 256, 1024, 2048)
 RANDOM, DEFINITIONS = "random tokens, n = 8", "WordNet definitions, n = 8"
@@ -31,8 +30,8 @@ THEOREM_4_1 = Statement(
     (
         RECALLED,
         Claim("width", "Its width is at most 14", AtMost("width", 14.0)),
-        Claim("depth", "Its depth grows as sqrt(N), logarithms aside", GrowsAs("depth", *SQUARE_ROOT)),
-        Claim("parameters", "So do its parameters", GrowsAs("parameters", *SQUARE_ROOT)),
+        Claim("depth", "Its depth grows as sqrt(N), logarithms aside", number_grows_as("depth", *SQUARE_ROOT)),
+        Claim("parameters", "So do its parameters", number_grows_as("parameters", *SQUARE_ROOT)),
     ),
     quick=(64, 128, 256, 512),
     seconds=10,
@@ -50,7 +49,7 @@ LENGTH = Statement(
     (Line("parameters", "parameters"), Line("parameters_by_counting", "sqrt(N)", bound=True)),
     (
         RECALLED,
-        Claim("length", "The length hardly matters to them: no power of it", GrowsAs("parameters", -0.1, 0.1)),
+        Claim("length", "The length hardly matters to them: no power of it", number_grows_as("parameters", -0.1, 0.1)),
     ),
     quick=(4, 8, 16, 64),
     seconds=2,
@@ -76,7 +75,11 @@ THEOREM_4_2 = Statement(
             "lower-bound", "It takes no fewer than sqrt(N) parameters", AtMost("parameters_by_counting", "parameters")
         ),
         Claim("counting", "It takes no fewer bits than the labels have", AtMost("label_bits", "bits")),
-        Claim("optimal", "Bits of the memorizer grow no faster than N, logarithms aside", GrowsAs("bits", 0.5, 1.15)),
+        Claim(
+            "optimal",
+            "Bits of the memorizer grow no faster than N, logarithms aside",
+            number_grows_as("bits", 0.5, 1.15),
+        ),
     ),
     quick=(64, 128, 256, 512),
     seconds=10,
@@ -104,7 +107,9 @@ THEOREM_4_3 = Statement(
     ),
     (
         Claim("recalled", "The label at every position is recalled", AtMost("positions", "recalled")),
-        Claim("parameters", "Parameters grow as sqrt(nN), logarithms aside", GrowsAs("parameters", *SQUARE_ROOT)),
+        Claim(
+            "parameters", "Parameters grow as sqrt(nN), logarithms aside", number_grows_as("parameters", *SQUARE_ROOT)
+        ),
         Claim(
             "lower-bound",
             "It takes no fewer than sqrt(nN / log nN)",
@@ -139,7 +144,7 @@ THEOREM_F_1 = Statement(
         RECALLED,
         Claim("bits", "No word is longer than B bits", AtMost("longest_word", "limit")),
         Claim("counting", "It takes no fewer than the labels' bits over B", AtMost("parameters_by_bits", "parameters")),
-        Claim("linear", "At given B parameters grow at most as N", GrowsAs("parameters", 0.3, 1.05)),
+        Claim("linear", "At given B parameters grow at most as N", number_grows_as("parameters", 0.3, 1.05)),
     ),
     quick=(512, 1024, 2048),
     seconds=24,
@@ -165,7 +170,9 @@ THEOREM_D_1 = Statement(
     (Line("parameters", "with a sum"), PLAIN, Line("parameters_by_counting", "sqrt(N)", bound=True)),
     (
         RECALLED,
-        Claim("square-root", "Parameters grow as sqrt(N), logarithms aside", GrowsAs("parameters", *SQUARE_ROOT)),
+        Claim(
+            "square-root", "Parameters grow as sqrt(N), logarithms aside", number_grows_as("parameters", *SQUARE_ROOT)
+        ),
         NO_MORE,
     ),
     quick=(64, 256, 1024),
@@ -193,7 +200,11 @@ REMARK_E_1 = Statement(
     ),
     (
         RECALLED,
-        Claim("square-root", "Parameters besides the table grow as sqrt(N)", GrowsAs("second_network", *SQUARE_ROOT)),
+        Claim(
+            "square-root",
+            "Parameters besides the table grow as sqrt(N)",
+            number_grows_as("second_network", *SQUARE_ROOT),
+        ),
         NO_MORE,
     ),
     quick=(64, 256, 1024),

@@ -4,13 +4,13 @@ Capacity against H, n and k, saturation of heads, the published grids, and the s
 here by what they vary, since they differ only in that.
 """
 
+from rote.papers.kinds.statements import Statement
+from rote.papers.kinds.vectors import VectorFigure
 from rote.papers.mahdavi2024.assumptions import PUBLISHED_ASSUMPTIONS as PUBLISHED_ASSUMPTIONS
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.papers.mahdavi2024.grids import GRIDS
 from rote.papers.mahdavi2024.saturation import SATURATION
 from rote.papers.mahdavi2024.statements import STATEMENTS
-from rote.papers.statements import Statement
-from rote.papers.vector_figures import VectorFigure
 
 MAHDAVI2024: tuple[VectorFigure, ...] = (BY_HEADS, BY_CONTEXT, BY_HEAD_DIM, SATURATION, *GRIDS)
 MAHDAVI2024_STATEMENTS: tuple[Statement, ...] = STATEMENTS

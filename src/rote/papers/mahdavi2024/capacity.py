@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rote.papers.paper import Claim
-from rote.papers.vector_figures import CapacityFigure, QuickSearch, VectorSetting
-from rote.papers.vector_rules import IncreasesWithSize, MeetsPromise, NoMoreThanRank, NothingBeyond, PowerOfSize
+from rote.papers.claims import Claim, GrowsAs
+from rote.papers.kinds.vectors import (
+    CapacityFigure,
+    IncreasesWithSize,
+    MeetsPromise,
+    NoMoreThanRank,
+    NothingBeyond,
+    QuickSearch,
+    VectorSetting,
+)
 
 MEETS_PROMISE = Claim(
     "meets-promise", "Training recalls at least the H(min(n, k) - 1) + 1 examples of Theorem 1", MeetsPromise()
@@ -41,7 +48,7 @@ BY_HEADS = CapacityFigure(
     "heads",
     tuple(kind for heads in (1, 2, 5, 10, 20) for kind in kinds(VectorSetting(heads, 32), heads)),
     (
-        Claim("linear-in-heads", "Memorized examples grow linearly in the number of heads", PowerOfSize(0.9, 1.1)),
+        Claim("linear-in-heads", "Memorized examples grow linearly in the number of heads", GrowsAs(0.9, 1.1)),
         MEETS_PROMISE,
         TIGHT,
     ),

@@ -10,9 +10,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rote.papers.paper import Claim
-from rote.papers.vector_figures import GridFigure, Size, VectorSetting
-from rote.papers.vector_rules import DecreasesWithSize, IncreasesWithSize, NothingBeyond
+from rote.papers.claims import Claim
+from rote.papers.kinds.vectors import (
+    DecreasesWithSize,
+    GridFigure,
+    IncreasesWithSize,
+    NothingBeyond,
+    Size,
+    VectorSetting,
+)
 
 CONTEXTS = (1, 5, 10, 20, 30, 40, 50, 60)
 HEADS = (1, 5, 10, 20, 30, 40, 50, 60)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rote.papers.vector_figures import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
+from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
 
 PATH = Path(__file__).parent / "capacities.csv"
 THRESHOLDS = {threshold.in_words: threshold for threshold in (AT_99, AT_ALL, AT_ERROR)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.vector_figures import SaturationFigure, VectorSetting
-from rote.papers.vector_rules import HeadsSplitExamples, SaturatesWithTraining
+from rote.papers.claims import Claim
+from rote.papers.kinds.vectors import HeadsSplitExamples, SaturatesWithTraining, SaturationFigure, VectorSetting
 
 SATURATION = SaturationFigure(
     "mahdavi2024.saturated",

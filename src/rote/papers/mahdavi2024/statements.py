@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rote.papers.paper import Claim
-from rote.papers.statement_rules import AtMost
-from rote.papers.statement_settings import BuiltQueryAttention, QueryAttentionRank
-from rote.papers.statements import Line, Statement, StatementCell
+from rote.papers.claims import Claim
+from rote.papers.kinds.statement_settings import BuiltQueryAttention, QueryAttentionRank
+from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell
 
 HEADS = (1, 2, 5, 10, 20)
 

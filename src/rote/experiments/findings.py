@@ -1,0 +1,128 @@
+"""What the trials of a figure say: the same contract for every kind, which prints, reports and draws it alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from rote.charts import Chart
+from rote.display import Table
+from rote.experiments.figure_schedule import F, FigureSchedule
+from rote.experiments.verdict import Verdict, claim_summary
+from rote.papers.claims import Claim, Rule
+
+Row = Mapping[str, Any]
+S = TypeVar("S", bound=FigureSchedule[Any])
+
+QUICK = "QUICK: fewer cells and repeats"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of points: a heading, and what a row shows under it."""
+
+    heading: str
+    value: str | Callable[[Row], Any]
+    """A key of the row, or what is made of it."""
+
+    def of(self, row: Row) -> Any:
+        return row[self.value] if isinstance(self.value, str) else self.value(row)
+
+
+class Findings(ABC, Generic[F, S]):
+    """All that was measured for one figure. Subclasses are frozen dataclasses with these fields first."""
+
+    schedule: S
+    missing: int
+    """Points that have not been run to their end."""
+
+    counted: ClassVar[str] = "points"
+    """What `missing` counts."""
+    over_sizes: ClassVar[bool] = False
+    """Whether the trials are models over a grid of sizes, to which laws can be fitted."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Column]:
+        """Of the table of points, in print and in reports."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per point with all that is known of it, as JSON."""
+
+    @abstractmethod
+    def charts(self) -> dict[str, Chart]:
+        """The drawings of the figure by the names of their files, the published one first."""
+
+    @abstractmethod
+    def decide(self, rule: Rule) -> Verdict:
+        """The verdict on a claim of this rule."""
+
+    def extras(self) -> dict[str, Any]:
+        """What else the summary says: names of axes, fitted laws."""
+        return {}
+
+    def tables(self) -> list[Table]:
+        """The points, then what was made of them."""
+        columns = self.columns
+        cells = [[column.of(row) for column in columns] for row in self.rows()]
+        return [Table("points", [column.heading for column in columns], cells)]
+
+    @cached_property
+    def verdicts(self) -> list[tuple[Claim, Verdict]]:
+        """Each claim with its verdict, as published."""
+        return [(claim, self.decide(claim.rule)) for claim in self.figure.claims]
+
+    @property
+    def other_verdicts(self) -> dict[str, list[Verdict]]:
+        """Verdicts on the same claims by another measure, by its name in words."""
+        return {}
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a claim does not hold."""
+        return any(verdict.refuted for _, verdict in self.verdicts)
+
+    @property
+    def figure(self) -> F:
+        return self.schedule.figure
+
+    @property
+    def quick(self) -> bool:
+        return self.schedule.quick
+
+    @property
+    def cpu_seconds(self) -> float | None:
+        """CPU time of the figure's own trials; None if all trials of its run are its own."""
+        return None
+
+    @property
+    def title(self) -> str:
+        return f"{self.figure.id}: {self.figure.title}"
+
+    @property
+    def conditions(self) -> str:
+        """How it was run: the second line of every title."""
+        missing = [f"{self.missing:,} {self.counted} not run"] if self.missing else []
+        return ", ".join([*([QUICK] if self.quick else []), *self.schedule.conditions, *missing])
+
+    def claims(self) -> list[dict[str, Any]]:
+        """Each claim with its rule and its verdict, as documents."""
+        return [{**claim_summary(claim), **verdict.summary()} for claim, verdict in self.verdicts]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "figure": self.figure.id,
+            "title": self.figure.title,
+            "protocol": self.schedule.protocol,
+            "quick": self.quick,
+            "repeats": self.schedule.repeats,
+            "missing": self.missing,
+            **self.extras(),
+            "points": self.rows(),
+            "claims": self.claims(),
+        }

@@ -1,0 +1,37 @@
+"""The kinds of figures that there are. Their records are read without torch: what runs and arranges loads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rote.experiments.blocks.kind import BLOCKS
+from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.kind import FigureKind, RunChoices
+from rote.experiments.lookups.kind import LOOKUPS
+from rote.experiments.statements.kind import STATEMENTS
+from rote.experiments.vectors.kind import VECTORS
+from rote.papers.claims import PublishedFigure
+
+KINDS: list[FigureKind[Any, Any]] = [LOOKUPS, VECTORS, BLOCKS, STATEMENTS]
+
+
+def register(kind: FigureKind[Any, Any]) -> FigureKind[Any, Any]:
+    """Add a kind: `rote.reproduce` and everything else then take its figures."""
+    for known in KINDS:
+        if shared := set(known.figures) & set(kind.figures):
+            raise ValueError(f"{sorted(figure.__name__ for figure in shared)}: figures of the kind {known.name!r}")
+    KINDS.append(kind)
+    return kind
+
+
+def kind_of(figure: PublishedFigure) -> FigureKind[Any, Any]:
+    """The kind of a figure, by its class."""
+    for kind in KINDS:
+        if type(figure) in kind.figures:
+            return kind
+    raise TypeError(f"{figure.id}: no kind of figure has the class {type(figure).__name__}")
+
+
+def schedule_of(figure: PublishedFigure, choices: RunChoices | None = None) -> FigureSchedule[Any]:
+    """What a figure's run consists of."""
+    return kind_of(figure).schedule(figure, choices or RunChoices())

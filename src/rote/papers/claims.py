@@ -1,0 +1,104 @@
+"""What a published figure is, what it claims, and the rule that every kind of figure has: growth as a power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+AGREE, AGAINST = 0.75, 0.5
+"""Shares of a figure's series that support a claim about most of them, and that refute it."""
+
+Side = str | float
+"""A number of each cell by its name, or a number."""
+
+
+def side_in_words(side: Side) -> str:
+    return side.replace("_", " ") if isinstance(side, str) else f"{side:g}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What counts as holding, with its numbers. The findings of a figure apply it to what was measured."""
+
+    @property
+    def in_words(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something a paper says, and the rule that decides it."""
+
+    id: str
+    statement: str
+    rule: Rule
+
+
+@runtime_checkable
+class PublishedFigure(Protocol):
+    """A figure or statement of a paper, of whichever kind: its grid is the kind's own."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def claims(self) -> tuple[Claim, ...]: ...
+
+    @property
+    def note(self) -> str: ...
+
+    @property
+    def trains(self) -> bool:
+        """Whether models are trained; a statement is built or evaluated."""
+        ...
+
+
+@dataclass(frozen=True)
+class GrowsAs(Rule):
+    """What is measured grows as x^e, with e between `low` and `high`.
+
+    About most series unless `every`: three quarters of them must agree and half of them refute, rather than all and
+    one.
+    """
+
+    low: float
+    high: float
+    of: str | None = None
+    """The number of each cell that grows. Default: what the figure draws."""
+    series: str | None = None
+    """The one series that the claim is about. Default: all."""
+    every: bool = False
+    with_interval: bool = False
+    """Whether the 95 % interval of e must lie within the limits, not its estimate alone."""
+    offset: bool = True
+    """Whether a + b x^e is fitted rather than b x^e."""
+    note: str = ""
+    """What else the kind of figure does with its points, in words."""
+
+    def within(self, exponent: float) -> bool:
+        return self.low <= exponent <= self.high
+
+    def outside(self, interval: tuple[float, float]) -> bool:
+        """Whether all of an interval lies beyond the limits."""
+        return interval[1] < self.low or interval[0] > self.high
+
+    def holds(self, agreeing: int, series: int) -> bool:
+        """Whether so many of the series are enough to support the claim."""
+        return agreeing >= (1.0 if self.every else AGREE) * series
+
+    def refuted(self, against: int, series: int) -> bool:
+        """Whether so many of the series are enough to refute it."""
+        return against >= 1 if self.every else against >= AGAINST * series
+
+    @property
+    def in_words(self) -> str:
+        form = f"{'a + ' if self.offset else ''}b x^e" + (f" fitted to {side_in_words(self.of)}" if self.of else "")
+        what = "the 95 % interval of e" if self.with_interval else "e"
+        supported, refuted = ("every series", "one") if self.every else ("three quarters of the series", "half of them")
+        return (
+            f"of {form}, {what} lies in [{self.low:g}, {self.high:g}] in {supported}; refuted if the 95 % interval of "
+            f"e lies outside in {refuted}{f'. {self.note}' if self.note else ''}"
+        )

@@ -1,0 +1,163 @@
+"""Figures about F2 . uniform attention . F1: which sequences, whether #blocks is searched for or given, and rules.
+
+Notation: `sequences` is N, `context` n, `blocks` the paper's #blocks (of F1 and of F2 each).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rote.papers.claims import Claim, GrowsAs, Rule
+
+Embedding = Literal["trained", "fixed"]
+
+
+@dataclass(frozen=True)
+class TextSequences:
+    """Real texts cut to their first tokens, the label of each to be recalled."""
+
+    words: int | None
+    """Words that have a token, other words being spelled; every word when absent."""
+    embedding: Embedding = "trained"
+    classes: int = 3
+    context: int = 8
+    width: int = 2
+    inner: int = 8
+
+    @property
+    def in_words(self) -> str:
+        vocabulary = "every word" if self.words is None else f"{self.words:,} words"
+        return vocabulary if self.embedding == "trained" else f"{vocabulary}, embedding fixed"
+
+
+@dataclass(frozen=True)
+class RandomSequences:
+    """Random token vectors with labels +1 or -1, fitted as real targets."""
+
+    context: int
+    vectors: int = 1000
+    """Vectors that all tokens after the first are drawn from; the first token of each sequence is one of its own."""
+    width: int = 6
+    inner: int = 24
+
+    @property
+    def in_words(self) -> str:
+        return "random tokens"
+
+
+Sequences = TextSequences | RandomSequences
+
+
+@dataclass(frozen=True)
+class BlockSearch:
+    """The smallest #blocks that recall so many sequences, asked for one point of a figure."""
+
+    kind: Sequences
+    sequences: int
+
+
+@dataclass(frozen=True)
+class SmallestBlocksFigure:
+    """The smallest #blocks against N or n, found by trying the ladder from below."""
+
+    id: str
+    title: str
+    x: Literal["sequences", "context"]
+    searches: tuple[BlockSearch, ...]
+    ladder: tuple[int, ...]
+    claims: tuple[Claim, ...]
+    trials: int
+    """Of the search over learning rate and warm-up, at each #blocks."""
+    quick: tuple[int, ...]
+    """Values of x that `quick` keeps."""
+    published: tuple[tuple[int, int], ...] = ()
+    """(x, #blocks), read off the published figure."""
+    repeats: int = 1
+    quick_trials: int = 5
+    note: str = ""
+
+    @property
+    def trains(self) -> bool:
+        return True
+
+    @property
+    def x_label(self) -> str:
+        return "sequences N" if self.x == "sequences" else "length n"
+
+
+@dataclass(frozen=True)
+class BlockCurvesFigure:
+    """Loss and accuracy along training, against #blocks."""
+
+    id: str
+    title: str
+    kind: TextSequences
+    sequences: int
+    blocks: tuple[int, ...]
+    quick: tuple[int, ...]
+    """#blocks that `quick` keeps."""
+    claims: tuple[Claim, ...]
+    trials: int = 2
+    repeats: int = 1
+    published: tuple[tuple[int, int], ...] = ()
+    note: str = ""
+
+    @property
+    def trains(self) -> bool:
+        return True
+
+    @property
+    def x_label(self) -> str:
+        return "#blocks"
+
+
+BlockFigure = SmallestBlocksFigure | BlockCurvesFigure
+
+
+FLOOR_AND_TOP = (
+    "Two points alone refute it if they are too steep. Of the N at which one block suffices the largest counts; an N "
+    "at which no #blocks tried did says only that more are needed"
+)
+
+
+def blocks_grow_as(low: float, high: float) -> GrowsAs:
+    """The smallest #blocks grow as N^e; they are whole numbers, at least one and at most the top of the ladder."""
+    return GrowsAs(low, high, every=True, with_interval=True, offset=False, note=FLOOR_AND_TOP)
+
+
+@dataclass(frozen=True)
+class BlocksDoNotGrow(Rule):
+    """The same #blocks suffice at every x."""
+
+    within: int = 1
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"the smallest #blocks differ by at most {self.within} between any two x; refuted where the one at the "
+            "largest x is greater than at the smallest by more, or none sufficed"
+        )
+
+
+@dataclass(frozen=True)
+class NoMoreThanPublished(Rule):
+    """No more blocks are needed than were published, wherever a number was."""
+
+    @property
+    def in_words(self) -> str:
+        return "the smallest #blocks are at most the published ones, at every x and in every series that has both"
+
+
+@dataclass(frozen=True)
+class MoreBlocksRecallMore(Rule):
+    """Deeper networks end with a higher accuracy than that of one block."""
+
+    by: float = 0.01
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"the best trial of every #blocks above 1 recalls at least {self.by:g} more than the best of one block; "
+            "refuted where none does"
+        )

@@ -1,0 +1,223 @@
+"""Figures about look-up tables: grids of models, how a paper trained them, what it released, and its claims' rules.
+
+An experiment is a grid of cells and how the paper trained them; a figure is a view of an experiment with claims to
+check. Two figures may view one experiment: its trials are run once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
+from rote.papers.claims import Claim, Rule
+
+FULL = 0.95
+"""Accuracy from which a memory is full and says nothing more about growth."""
+
+Weighting = Literal["sampled", "uniform"]
+"""`sampled`: each pair counts as often as it was drawn for training, as published. `uniform`: all pairs alike."""
+
+WEIGHTINGS: tuple[Weighting, ...] = ("sampled", "uniform")
+
+
+@dataclass(frozen=True)
+class Training:
+    """A paper's own training of one cell: data drawn once, seen in every epoch."""
+
+    batches: int = 64
+    batch: int = 256
+    epochs: int = 64
+    peak: float = 1e-2
+    final: float = 5e-4
+
+    @property
+    def samples(self) -> int:
+        return self.batches * self.batch
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """What the protocol `fast` takes for a cell, where the protocol's own choice would not do."""
+
+    steps: int
+    peak: float
+    focus: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a grid: what is trained, and where it is plotted."""
+
+    series: str
+    x: float
+    spec: AttentionOnly | MlpTransformer
+    training: Training = Training()
+    published: float | None = None
+    """Accuracy as released, in the sampled weighting."""
+    fast: Shortened | None = None
+    """The protocol's own choice when absent."""
+
+
+def positions_of(cells: Iterable[Cell]) -> str:
+    """Where positions enter the models of these cells, as one word or several."""
+    return ", ".join(sorted({cell.spec.positions for cell in cells}))
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What a quick run keeps of a grid."""
+
+    series: tuple[str, ...] | None = None
+    """Names; all when absent."""
+    every: int = 1
+    """Every so many cells of a series."""
+    repeats: int = 2
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of cells. Models of different variants are different series."""
+
+    id: str
+    """Names the run: experiments of one id keep their trials together, so that those they share are run once."""
+    cells: tuple[Cell, ...]
+    repeats: int
+    quick: Quick
+    note: str = ""
+
+    @property
+    def positions(self) -> str:
+        """Where positions enter its models."""
+        return positions_of(self.cells)
+
+
+@dataclass(frozen=True)
+class LookupFigure:
+    """A view of an experiment."""
+
+    id: str
+    title: str
+    experiment: Experiment
+    x: str
+    """Label of the x axis."""
+    laws: tuple[str, ...]
+    """Forms compared in every series; the first is the one the paper draws."""
+    claims: tuple[Claim, ...]
+    y: str = "accuracy"
+    saturation: float | None = FULL
+    """Accuracy from which a point says only that the memory is full; absent where y has no ceiling."""
+    derived: Literal["slopes"] | None = None
+    """`slopes`: points are the slopes of the experiment's series; absent when they are drawn as they are."""
+
+    @property
+    def note(self) -> str:
+        return self.experiment.note
+
+    @property
+    def trains(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class MeetsTheorem1(Rule):
+    """Trained models hold at least what Theorem 1 of Dana et al. 2025 promises."""
+
+    @property
+    def in_words(self) -> str:
+        return "the mean of every cell is at or above phi(Hk + d), where the theorem applies"
+
+
+@dataclass(frozen=True)
+class MatchesReleased(Rule):
+    """The run agrees with the released values: two-sided under the paper's protocol, from below under others."""
+
+    mean_within: float = 0.02
+    each_within: float = 0.04
+    below: float = 0.005
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"protocol paper: mean |difference| <= {self.mean_within:g} and each <= {self.each_within:g}; other "
+            f"protocols, which train longer or better: no cell more than {self.below:g} below"
+        )
+
+
+@dataclass(frozen=True)
+class StraightUpTo(Rule):
+    """A series is linear in x up to a point."""
+
+    x: float
+    series: str
+    within: float = 0.05
+
+    @property
+    def in_words(self) -> str:
+        return f"means are within {self.within:.0%} of their rise (root mean square) of a line up to x = {self.x:g}"
+
+
+@dataclass(frozen=True)
+class FlatBeyond(Rule):
+    """A series grows up to a point and hardly beyond it."""
+
+    x: float
+    series: str
+    full: float = FULL
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"the slope beyond x = {self.x:g} is less than a third of the slope up to it; full memories after the "
+            "first are left out"
+        )
+
+
+@dataclass(frozen=True)
+class SlopeAbovePromise(Rule):
+    """Each head adds more than the k associations that Theorem 1 of Dana et al. 2025 promises."""
+
+    @property
+    def in_words(self) -> str:
+        return "the slope in associations, T slope / (1 - 1/N), has an interval above k in every series"
+
+
+@dataclass(frozen=True)
+class SlopePerHeadDim(Rule):
+    """Associations that each unit of H k adds lie between two numbers."""
+
+    low: float
+    high: float
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"the slope in associations over k lies in [{self.low:g}, {self.high:g}]; refuted when its interval lies "
+            "outside"
+        )
+
+
+@dataclass(frozen=True)
+class SameAtEqualSize(Rule):
+    """Attention and MLP reach the same accuracy at the same number of parameters."""
+
+    within: float = 0.02
+    full: float = FULL
+
+    @property
+    def in_words(self) -> str:
+        return f"mean |gap| between cells of equal size is at most {self.within:g}, full cells aside"
+
+
+@dataclass(frozen=True)
+class MlpBetterAtEqualSize(Rule):
+    """The MLP reaches more at the same number of parameters."""
+
+    share: float = 0.75
+    full: float = FULL
+
+    @property
+    def in_words(self) -> str:
+        return "the MLP is higher in three quarters of the pairs; refuted when lower in three quarters"
