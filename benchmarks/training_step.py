@@ -19,11 +19,11 @@ import torch
 from torch import Tensor, nn
 
 from rote.experiments.lookups.cost import products
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask, Vocabulary
 from rote.training import native_engine as native
-from rote.training.initial import Trainable, initial_weights
+from rote.training.initial import initial_weights
 from rote.training.objective import AdamSettings, AdamState, Objective
 from rote.training.problem import TrainingProblem
 from rote.training.torch_objective import TorchObjective
@@ -120,7 +120,7 @@ def sgemm_speed() -> float:
     return 2 * 1024**3 / min(times)
 
 
-def operations(spec: Trainable, contexts: int) -> float:
+def operations(spec: Transformer, contexts: int) -> float:
     """Multiplications and additions of a step, forward and twice that backward."""
     if spec.layers > 1:
         return 3 * 2 * products(spec, contexts)
@@ -184,7 +184,7 @@ def against_the_baseline(rounds: int, peak: float) -> None:
 
 
 def against_sizes(rounds: int, peak: float) -> None:
-    cases: list[tuple[str, Trainable, int | None]] = []
+    cases: list[tuple[str, Transformer, int | None]] = []
     cases += [(f"vocab {vocab}", attention(vocab, 10, 21), None) for vocab in (25, 50, 100, 200)]
     cases += [(f"heads {heads}", attention(50, 10, heads), None) for heads in (1, 10, 20, 40)]
     cases += [(f"dim {dim}", attention(50, dim, 21), None) for dim in (5, 10, 20, 40)]

@@ -120,4 +120,10 @@ CASES: dict[str, Case] = {
         ),
         HALF,
     ),
+    "rote.selector": Case(
+        ("countries",),
+        ((ASSOCIATIONS, {}, "two positions"), ("countries", {"heads": 4}, "no heads")),
+        HALF,
+        seeded=False,
+    ),
 }

@@ -16,7 +16,7 @@ from rote.constructions.dana2025.least_squares import (
 from rote.constructions.dana2025.lookup_encoder import entropy_term, lookup_encoder, measured_bound, random_rows
 from rote.constructions.dana2025.theorem1_distribution import covering
 from rote.models.attention_only import AttentionOnly
-from rote.papers.paper import Training
+from rote.papers.kinds.lookups import Training
 from rote.theory.exact_rank import all_contexts, exact_rank
 
 D = torch.float64

@@ -12,7 +12,7 @@ from random_models import random_model
 from rote.errors import InputError
 from rote.folders import read_folder, write_folder
 from rote.models import ARCHITECTURES, spec_from_config
-from rote.models.forward import FORWARD
+from rote.models.forward.architecture import FORWARD
 from rote.models.model import DTYPES, Model
 from rote.models.spec import size_of
 from rote.tasks.origin import Origin

@@ -17,7 +17,7 @@ from rote.experiments.seeds import SeedTrainer, train_seeds
 from rote.experiments.sizing.promise import theorem1_promise
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT, Progress
 from rote.tasks import Task, require_tokens
@@ -107,7 +107,7 @@ class BestOfSeeds:
 @typed
 def train_best(
     task: Facts,
-    spec: AttentionOnly | MlpTransformer,
+    spec: Transformer,
     seeds: int = 5,
     protocol: str | Protocol = "fast",
     *,
@@ -166,7 +166,7 @@ def trainable_spec(
     layers: int = 1,
     width: int | None = None,
     variant: Literal["per-head", "shared"] = "per-head",
-) -> AttentionOnly | MlpTransformer:
+) -> Transformer:
     """The specification of a model to be trained on a task: attention alone, or each layer followed by an MLP.
 
     `head_dim` is `dim` when absent; `width` is that of the MLP.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rote.errors import InputError, problems, validation_problems
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.spec import Count
 from rote.training.train import scores_scaled
@@ -109,7 +109,7 @@ class Grid(BaseModel):
         """Pairs of `dim` and `head_dim` in which the second exceeds the first."""
         return sum(k > d for d in self.dim or () for k in self.head_dim or ())
 
-    def specs(self) -> list[AttentionOnly | MlpTransformer]:
+    def specs(self) -> list[Transformer]:
         """A specification per combination of sizes and variants, in the order of the values."""
         combinations = math.prod(len(values) for values in self._given().values())
         if combinations > MOST_COMBINATIONS:
@@ -124,7 +124,7 @@ class Grid(BaseModel):
             raise InputError(f"grid: {len(specs):,} models are more than {MOST:,}; give fewer values")
         return specs
 
-    def _specs(self) -> Iterator[AttentionOnly | MlpTransformer]:
+    def _specs(self) -> Iterator[Transformer]:
         given = self._given()
         names = [name for name in given if name not in ("protocol", "variant")]
         for variant in given["variant"]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.training.protocol import Protocol
 
 
@@ -35,7 +34,7 @@ class Trial(ABC):
 class TokenTrial(Trial):
     """A model to train on token sequences: its specification, protocol and seed."""
 
-    spec: AttentionOnly | MlpTransformer
+    spec: Transformer
     protocol: Protocol
     seed: int
     start: str | None = None

@@ -196,7 +196,7 @@ def _reader(
             # The last: a dtype that safetensors knows and numpy does not.
             raise InputError(f"{path / KEYS}: cannot be read as safetensors ({error}); build the model again") from None
         stored = KeySet.read(config["stored_keys"], data, str(path / KEYS))
-    return KeyReader(vocabulary, getattr(spec, "context", 1), origin.reading, origin.key_columns, stored)
+    return KeyReader(vocabulary, spec.context, origin.reading, origin.key_columns, stored)
 
 
 def read_certificate(path: Path) -> Certificate | None:

@@ -1,6 +1,7 @@
-"""Ground truth of a built model: for every fact its margin, what each part adds to it, and which heads hold it.
+"""Ground truth of a built model: for every fact its logit margin, its direct logit attribution, and the heads that can
+hold it.
 
-What a head, an MLP or the skip connection adds to a logit is exact (`rote.models.forward.decomposition`); it is made in
+What a head, an MLP or the direct path adds to a logit is exact (`rote.models.forward.decomposition`), computed in
 float64 from the model's own weights. A head *holds* a fact when it can tell the fact from others with the same last
 token: its output is not zero, and on this key it attends to some token before the last. A head that attends to the last
 token alone adds the same vector whatever stands before it, so no solve could have used it for this fact.
@@ -16,12 +17,10 @@ import torch
 from jaxtyping import Bool, Float, Integer
 from torch import Tensor
 
-from rote.measure.inspection import require_heads
+from rote.measure.inspection import transformer_of
 from rote.measure.matching import for_model
 from rote.measure.recall import margins
-from rote.models.attention_only import AttentionOnly
 from rote.models.forward.decomposition import Decomposition, decomposed
-from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model
 from rote.tasks import AssociationTask
 
@@ -32,11 +31,11 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """Some facts of a task, taken apart. The last axis of a part is the answer's logit, then the nearest's."""
+    """Attribution of some facts of a task. The last axis of a part is the answer's logit, then the runner-up's."""
 
     rows: slice
     nearest: Integer[np.ndarray, " batch"]
-    """The best other answer."""
+    """The runner-up: the best other answer."""
     margins: Float[np.ndarray, " batch"]
     skip: Float[np.ndarray, "batch 2"]
     heads: Float[np.ndarray, "batch layers heads 2"]
@@ -45,12 +44,9 @@ class GroundTruth:
 
 
 def ground_truth(model: Model, task: AssociationTask) -> Iterator[GroundTruth]:
-    """Take every fact apart, a few at a time."""
-    require_heads(model)
+    """Attribution of every fact, a few at a time."""
+    spec = transformer_of(model)
     task, exact = for_model(task, model), model.to("float64")
-    spec = exact.spec
-    if not isinstance(spec, AttentionOnly | MlpTransformer):
-        raise TypeError("checked by require_heads")
     for start in range(0, task.facts, BATCH):
         rows = slice(start, min(start + BATCH, task.facts))
         contexts = torch.from_numpy(np.ascontiguousarray(task.contexts[rows])).long()

@@ -1,4 +1,7 @@
-"""What each head stores: over all facts, what it adds to their margins and how many of them are lost without it."""
+"""Heads over all facts: their direct logit attribution to margins, and the facts lost under zero-ablation.
+
+The number of facts lost is the impact of an ablation. It does not count what a head stores.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +14,21 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.measure.inspection import Head, require_heads, without_heads
+from rote.measure.inspection import Head, is_linear, transformer_of, without_heads
 from rote.measure.matching import for_model
 from rote.measure.recall import margins, recall
 from rote.measure.specialisation import Specialisation, specialisation
-from rote.models.attention_only import AttentionOnly
 from rote.models.budget import FORWARD_FLOATS
 from rote.models.forward.decomposition import Decomposition, decomposed
-from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task, TokenTask, require_tokens
 
 MOST_LOGITS = 5 * 10**9
-"""Facts x heads x vocabulary up to which every head of a one-layer model is switched off for every fact."""
+"""Facts x heads x vocabulary up to which every head of a one-layer model is ablated for every fact."""
 
 MOST_RUNS = 200_000
-"""Facts x heads up to which a deeper model is run again without each head."""
+"""Facts x heads up to which a deeper model is run again with each head ablated."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,14 @@ class HeadUse:
     layer: int
     head: int
     mean_to_margin: float
-    """What it adds to a fact's margin over the nearest wrong answer, on average."""
+    """Its direct attribution to a fact's logit margin, on average."""
     largest_to_margin: float
     strongest: tuple[int, ...]
     """Rows of the facts to whose margins it adds most, best first."""
     decides: int
-    """Facts whose margin is smaller than what it adds: against the same wrong answer these would not hold."""
+    """Facts whose margin is smaller than what it adds: without it the same runner-up would win."""
     loses: int | None
-    """Facts that are recalled and are not when it is switched off; not known where that would take too long."""
+    """Ablation impact: recalled facts that zero-ablating this head loses. None where that takes too long to compute."""
 
     @property
     def name(self) -> str:
@@ -59,7 +60,7 @@ class HeadTable:
     """Of every fact, in the order of the task."""
     heads: tuple[HeadUse, ...]
     skip_to_margin: float
-    """What the skip connection adds to a fact's margin, on average."""
+    """Direct attribution of the direct path to a fact's logit margin, on average."""
     specialisation: Specialisation | None = None
     """What each head adds, by a token of the key; in the order of `heads`."""
 
@@ -85,21 +86,20 @@ class HeadTable:
 def facts_lost(
     model: Model, task: Task, off: Iterable[Head | tuple[int, int]], progress: Progress = SILENT
 ) -> np.ndarray:
-    """Rows that the model recalls and does not when these heads are switched off; the model is run both times."""
-    require_heads(model)
+    """Rows that the model recalls, but not with these heads zero-ablated; the model is run both times."""
+    transformer_of(model)
     before = recall(model, task, progress).missed
     after = recall(without_heads(model, [Head(*head) for head in off]), task, progress).missed
     return np.setdiff1d(after, before)
 
 
 def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest: int = 3) -> HeadTable:
-    """Run the model over all facts and take every margin apart."""
-    require_heads(model)
+    """Run the model over all facts and attribute every margin to its heads."""
+    spec = transformer_of(model)
     tokens = for_model(require_tokens(task, "heads are inspected over tokens"), model)
-    spec = _spec(model)
-    # bfloat16 and float16 are slow on a processor and too coarse to sum in.
+    # bfloat16 and float16 are slow on a CPU and too coarse to sum in.
     exact = model if model.dtype in (torch.float32, torch.float64) else model.to("float32")
-    linear = isinstance(spec, AttentionOnly) and spec.layers == 1
+    linear = is_linear(spec)
     off_by_linearity = linear and tokens.facts * spec.heads * spec.vocab <= MOST_LOGITS
     every_margin, gathered, skip, lost = [], [], 0.0, np.zeros((spec.layers, spec.heads), dtype=np.int64)
     for rows, parts, contexts in _batches(exact, tokens, progress):
@@ -125,20 +125,14 @@ def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest:
     return HeadTable(margin, tuple(uses), skip / tokens.facts, specialisation(tokens, added.flatten(1).numpy()))
 
 
-def _spec(model: Model) -> AttentionOnly | MlpTransformer:
-    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
-        raise TypeError("checked by require_heads")
-    return model.spec
-
-
 def _batches(
     model: Model, task: TokenTask, progress: Progress
 ) -> Iterator[tuple[slice, Decomposition, Integer[Tensor, "batch context"]]]:
-    spec = _spec(model)
+    spec = transformer_of(model)
     positions = 1 if spec.layers == 1 else spec.context
     per_fact = spec.layers * spec.heads * positions * (spec.context + 3 * spec.dim + 2 * spec.head_dim) + 4 * spec.vocab
     step = max(1, FORWARD_FLOATS // (4 * per_fact))
-    with progress.stage("taking facts apart", task.facts) as stage, torch.no_grad():
+    with progress.stage("attributing margins", task.facts) as stage, torch.no_grad():
         for start in range(0, task.facts, step):
             rows = slice(start, min(start + step, task.facts))
             contexts = torch.from_numpy(np.ascontiguousarray(task.contexts[rows])).long()
@@ -154,7 +148,7 @@ def _lost_by_linearity(
     answers: Integer[Tensor, " batch"],
     recalled: Tensor,
 ) -> np.ndarray:
-    """Facts of a batch that are lost without each head of a one-layer model: their logits less what the head adds."""
+    """Facts of a batch that a one-layer model loses without each head: from the logits minus what the head adds."""
     (layer,) = parts.layers
     unembed = model.weights["unembed"]
     lost = np.zeros(layer.values.shape[1], dtype=np.int64)

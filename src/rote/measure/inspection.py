@@ -1,7 +1,11 @@
-"""Where is this fact? What each head and the skip connection add to an answer, and what is left without one of them.
+"""Direct logit attribution and zero-ablation of one fact.
 
-Contributions are made in float64 from the model's own weights; logits and margins are those of the model in its own
-dtype. The two differ by `rounding`, which is what arithmetic in that dtype adds.
+Direct logit attribution: what each head, each MLP and the direct path of the residual stream add to the logit of the
+answer. Zero-ablation: the answer and its logit margin with one of them set to zero. What a fact loses under ablation is
+an effect; it does not say where the fact is stored.
+
+Contributions are computed in float64 from the model's own weights; logits and margins are those of the model in its own
+dtype. The two differ by `rounding`, the error of arithmetic in that dtype.
 """
 
 from __future__ import annotations
@@ -18,9 +22,8 @@ from rote.arguments import typed
 from rote.errors import InputError
 from rote.measure.recall import margins
 from rote.models.asking import reader_of
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import Transformer
 from rote.models.forward.decomposition import Decomposition, decomposed
-from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model
 from rote.tasks.association import Fact
 
@@ -51,7 +54,7 @@ def heads_named(text: str) -> list[Head]:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one part of a model adds to the logit of the answer and to that of the nearest wrong answer."""
+    """Direct logit attribution of one part of a model: to the answer and to the runner-up."""
 
     part: Literal["skip", "head", "mlp"]
     layer: int | None
@@ -59,11 +62,11 @@ class Contribution:
     to_answer: float
     to_nearest: float
     attention: tuple[float, ...] | None = None
-    """How much a head attends to each token."""
+    """A head's attention to each token."""
     answer_without: str | None = None
-    """What the model would say if this part added nothing."""
+    """The model's answer with this part zero-ablated."""
     margin_without: float | None = None
-    """What would be left of the margin; negative where the fact is lost."""
+    """The logit margin with this part zero-ablated; negative where the fact is lost."""
 
     @property
     def name(self) -> str:
@@ -89,22 +92,22 @@ class Inspection:
 
     key: tuple[str, ...]
     tokens: tuple[str, ...]
-    """What the model reads, with padding."""
+    """The tokens that the model reads, with padding."""
     answer: str
-    """The fact's answer where one was given, otherwise what the model says with all its heads."""
+    """The fact's answer where one was given, otherwise the answer of the model with all its heads."""
     said: str
-    """What the model says, with the heads off that are."""
+    """The model's answer, with the heads in `off` ablated."""
     nearest: str
-    """The best other answer."""
+    """The runner-up: the best other answer."""
     answer_logit: float
     nearest_logit: float
     margin: float
     known: bool
     """Whether the key was stored."""
     contributions: tuple[Contribution, ...]
-    """The skip connection, then every layer's heads and its MLP; they sum to the logits but for rounding."""
+    """The direct path, then every layer's heads and its MLP; they sum to the logits up to rounding."""
     off: tuple[Head, ...] = ()
-    """Heads that were switched off."""
+    """Heads that were zero-ablated first."""
 
     @property
     def recalled(self) -> bool:
@@ -112,12 +115,12 @@ class Inspection:
 
     @property
     def rounding(self) -> float:
-        """The answer's logit less the sum of what the parts add to it."""
+        """The answer's logit minus the sum of all contributions to it."""
         return self.answer_logit - sum(part.to_answer for part in self.contributions)
 
     @property
     def needed(self) -> tuple[Contribution, ...]:
-        """Parts without which the fact is lost."""
+        """Parts whose zero-ablation loses the fact."""
         return tuple(
             part for part in self.contributions if part.margin_without is not None and part.margin_without <= 0
         )
@@ -140,7 +143,9 @@ class Inspection:
 def inspect(
     model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[Head | tuple[int, int]] = ()
 ) -> Inspection:
-    """Take one fact apart. `fact` is a row of a task, or the words of a key; `off` are heads to switch off first.
+    """Direct logit attribution and zero-ablation of one fact.
+
+    `fact` is a row of a task, or the words of a key; `off` are heads to zero-ablate first.
 
     >>> import rote
     >>> model = rote.build({("colour", "plum"): "blue", ("colour", "rose"): "red"}).model
@@ -148,7 +153,7 @@ def inspect(
     >>> seen.answer, seen.margin > 0
     ('blue', True)
     """
-    require_heads(model)
+    transformer_of(model)
     heads = tuple(Head(*head) for head in off)
     seen = without_heads(model, heads) if heads else model
     reader = reader_of(model)
@@ -160,7 +165,7 @@ def inspect(
     nearest = int(logits.index_fill(0, torch.tensor([token]), -float("inf")).argmax())
     words = reader.vocabulary.tokens
     exact = seen.to("float64")
-    parts = decomposed(_spec(exact), exact.weights, ids)
+    parts = decomposed(transformer_of(exact), exact.weights, ids)
     return Inspection(
         key=key,
         tokens=tuple(words[place] for place in ids[0].tolist()),
@@ -176,19 +181,25 @@ def inspect(
     )
 
 
-def require_heads(model: Model) -> None:
-    """Refuse an architecture that has no heads to take apart."""
-    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
+def transformer_of(model: Model) -> Transformer:
+    """The model's specification, if it has heads to inspect."""
+    if not isinstance(model.spec, Transformer) or not model.spec.heads:
         raise InputError(
-            f"a {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
-            "inspect takes apart attention-only and mlp-transformer models (`rote ask` answers for the others)"
+            f"this {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
+            "inspect reads attention-only and mlp-transformer models (`rote ask` answers for the others)"
         )
+    return model.spec
+
+
+def is_linear(spec: Transformer) -> bool:
+    """Whether only the unembedding reads what a head adds: one layer without an MLP."""
+    return spec.layers == 1 and not spec.width
 
 
 def without_heads(model: Model, heads: Iterable[Head]) -> Model:
-    """The model with these heads' output matrices set to zero, so that they add nothing."""
+    """The model with these heads zero-ablated: their output matrices are set to zero."""
     weights = dict(model.weights)
-    spec = _spec(model)
+    spec = transformer_of(model)
     for head in heads:
         if not (0 <= head.layer < spec.layers and 0 <= head.head < spec.heads):
             raise InputError(
@@ -201,12 +212,6 @@ def without_heads(model: Model, heads: Iterable[Head]) -> Model:
     return replace(model, weights=weights)
 
 
-def _spec(model: Model) -> AttentionOnly | MlpTransformer:
-    if not isinstance(model.spec, AttentionOnly | MlpTransformer):
-        raise TypeError("checked by require_heads")
-    return model.spec
-
-
 def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tensor, "1 context"], bool]:
     """Token ids of a key, and whether it was stored; a fact's key is tokens already, a question's key is cells."""
     reader = reader_of(model)
@@ -215,7 +220,7 @@ def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tens
         return ids, reader.stored is None or bool(reader.stored.knows(ids.numpy())[0])
     ids, known = reader.ids([key])
     if not known[0]:
-        raise InputError(f"{' '.join(key)}: was never stored in this model, so there is nothing to take apart")
+        raise InputError(f"{' '.join(key)}: was never stored in this model, so there is nothing to inspect")
     return torch.from_numpy(ids).long(), True
 
 
@@ -251,8 +256,8 @@ def _contributions(
 def _left(
     exact: Model, ids: Tensor, vector: Float[Tensor, "1 dim"], token: int, words: Sequence[str]
 ) -> tuple[str | None, float | None]:
-    """What is left when a vector is taken from the stream that is unembedded; only where nothing else depends on it."""
-    if not _is_linear(exact):
+    """Answer and margin with a vector taken from the residual stream; only where just the unembedding reads it."""
+    if not is_linear(transformer_of(exact)):
         return None, None
     rest = (exact.logits(ids) - vector @ exact.weights["unembed"].T)[0]
     return _said(rest[None], token, words)[0]
@@ -261,9 +266,9 @@ def _left(
 def _left_without_heads(
     exact: Model, ids: Tensor, parts: Decomposition, layer: int, token: int, words: Sequence[str]
 ) -> list[tuple[str, float]]:
-    """Answer and margin with each head of a layer switched off, by linearity or by running the model again."""
-    spec, part = _spec(exact), parts.layers[layer]
-    if _is_linear(exact):
+    """Answer and margin with each head of a layer zero-ablated, by linearity or by running the model again."""
+    spec, part = transformer_of(exact), parts.layers[layer]
+    if is_linear(spec):
         vectors = torch.einsum("hk,hdk->hd", part.values[0], part.outward)
         return _said(exact.logits(ids) - vectors @ exact.weights["unembed"].T, token, words)
     name = f"layers.{layer}.output"
@@ -288,8 +293,3 @@ def _said(logits: Float[Tensor, "rows vocab"], token: int, words: Sequence[str])
     left = margins(logits, torch.full((len(logits),), token)).tolist()
     best: list[int] = logits.argmax(1).tolist()
     return [(words[token], float(margin)) for token, margin in zip(best, left, strict=True)]
-
-
-def _is_linear(model: Model) -> bool:
-    """Whether nothing reads what a head adds but the unembedding."""
-    return isinstance(model.spec, AttentionOnly) and model.spec.layers == 1

@@ -71,7 +71,7 @@ def reader_of(model: Model) -> KeyReader:
         raise InputError("this model has no vocabulary, so its tokens have no words; use `model.logits` on token ids")
     keys = model.weights.get("keys")
     stored = None if keys is None else KeySet.of(keys.numpy().astype(np.int32))
-    return KeyReader(model.vocabulary, getattr(model.spec, "context", 1), stored=stored)
+    return KeyReader(model.vocabulary, model.spec.context, stored=stored)
 
 
 def with_reader(model: Model, task: Task, keep_keys: bool = True) -> Model:

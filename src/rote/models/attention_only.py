@@ -34,6 +34,8 @@ class Transformer(Spec, frozen=True):
     """Heads per layer. With none, the residual stream alone answers: one answer per last token."""
     width: CountOrZero
     """Hidden neurons of each layer's MLP; 0 where there is none."""
+    activation: Literal["gelu", "relu"] = "gelu"
+    """Of the MLPs, where there are any."""
     layers: Count = 1
     positions: Positions = "stream"
     """`stream`: added once to the embedded tokens, as in the equation. `every-layer`: each layer after the first adds a
@@ -75,6 +77,7 @@ class AttentionOnly(Transformer, frozen=True):
     architecture: ClassVar[str] = "attention-only"
 
     width: Literal[0] = Field(default=0, exclude=True, repr=False)
+    activation: Literal["gelu"] = Field(default="gelu", exclude=True, repr=False)
     variant: Literal["per-head", "shared"] = "per-head"
     query_key_rank: Count | None = None
     """Rank of W_Q^T W_K per head. Default: head_dim."""

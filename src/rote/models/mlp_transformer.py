@@ -7,7 +7,7 @@ Notation: `width` is w, the MLP's hidden neurons; `vocab` N, `context` S, `dim` 
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.spec import Count, CountOrZero
@@ -28,7 +28,6 @@ class MlpTransformer(Transformer, frozen=True):
 
     heads: Count = 1
     width: CountOrZero
-    activation: Literal["gelu", "relu"] = "gelu"
 
     @property
     def attention(self) -> AttentionOnly:

@@ -60,7 +60,7 @@ class Model:
 
     def __post_init__(self) -> None:
         differences = misfits(self.spec, self.weights)
-        vocab = getattr(self.spec, "vocab", None)
+        vocab = self.spec.vocab
         if self.vocabulary is not None and vocab is not None and vocab != len(self.vocabulary):
             differences.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
         if differences:

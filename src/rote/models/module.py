@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from rote.models.forward import TAPPED, forward
+from rote.models.attention_only import Transformer
+from rote.models.forward import forward
 from rote.models.spec import Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
@@ -52,7 +53,7 @@ class RoteModule(nn.Module):
                 owner.register_parameter(leaf, nn.Parameter(tensor.detach().clone()))
             else:
                 owner.register_buffer(leaf, tensor.clone())
-        layers = getattr(spec, "layers", 0) if spec.architecture in TAPPED else 0
+        layers = spec.layers if isinstance(spec, Transformer) else 0
         for name in (f"layers.{layer}.{seen}" for layer in range(layers) for seen in SEEN):
             owner, leaf = self._owner(name)
             owner.add_module(leaf, nn.Identity())

@@ -15,8 +15,7 @@ from rote.folders import Folder, verify
 from rote.measure.head_use import HeadTable, head_table
 from rote.measure.inspection import Inspection, inspect
 from rote.measure.precision import recall_by_precision
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.progress import SILENT, Progress
 from rote.report.document import ChartElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.model_charts import (
@@ -77,7 +76,7 @@ def commands_of(folder: Folder) -> list[str]:
         flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in sizes.items())
         seed = folder.provenance.get("seed", 0)
         made = [f"rote build {source} --method {method}{flags} --seed {seed} -o {path}"]
-    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, AttentionOnly | MlpTransformer) else []
+    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, Transformer) else []
     return [*made, f"rote recall {path} {source}", f"rote verify {path} {source}", *inspected, f"rote plan {source}"]
 
 
@@ -155,7 +154,7 @@ def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Sub
         ["bits of the significand", "recalled", "recall", "smallest margin"],
         [[point.bits, point.recalled, point.recall, point.min_margin] for point in points],
     )
-    if not isinstance(folder.model.spec, AttentionOnly | MlpTransformer):
+    if not isinstance(folder.model.spec, Transformer):
         return [Subsection("What it holds", [precision, coarse])]
     table = head_table(folder.model, task, progress)
     order = table.by_margin()
@@ -208,6 +207,6 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
         *(ChartElement(name, chart) for name, chart in _left_and_layers(seen)),
     ]  # fmt: skip
     spec = folder.model.spec
-    if isinstance(spec, AttentionOnly | MlpTransformer) and spec.context * spec.heads <= 4000:
+    if isinstance(spec, Transformer) and spec.context * spec.heads <= 4000:
         elements += [ChartElement(f"attention-{layer}", attention_chart(seen, layer)) for layer in range(spec.layers)]
     return elements

@@ -15,15 +15,12 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError, problems
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.models.spec import Spec
 
-Trainable = AttentionOnly | MlpTransformer
 
-
-def trainable(spec: Spec) -> Trainable:
-    if isinstance(spec, AttentionOnly | MlpTransformer):
+def trainable(spec: Spec) -> Transformer:
+    if isinstance(spec, Transformer):
         return spec
     raise InputError(
         f"{spec.architecture} models are built, not trained; train an attention-only model or an mlp-transformer"
@@ -37,7 +34,7 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
-def initial_weights(spec: Trainable, seed: int) -> np.ndarray:
+def initial_weights(spec: Transformer, seed: int) -> np.ndarray:
     """All parameters as one float32 vector, in the order of `spec.shapes()`."""
     rng = generator(seed, "initial weights")
     parts = []
@@ -47,7 +44,7 @@ def initial_weights(spec: Trainable, seed: int) -> np.ndarray:
     return np.concatenate(parts).astype(np.float32)
 
 
-def _bound(spec: Trainable, kind: str, shape: tuple[int, ...]) -> float:
+def _bound(spec: Transformer, kind: str, shape: tuple[int, ...]) -> float:
     if kind in ("query", "key", "value"):
         return math.sqrt(6 / (shape[-1] + 3 * spec.head_dim))
     if kind == "mlp_bias":
@@ -55,7 +52,7 @@ def _bound(spec: Trainable, kind: str, shape: tuple[int, ...]) -> float:
     return 1 / math.sqrt(max(1, shape[-1]))
 
 
-def flattened(spec: Trainable, weights: dict[str, Tensor]) -> np.ndarray:
+def flattened(spec: Transformer, weights: dict[str, Tensor]) -> np.ndarray:
     """Given weights (a warm start) as one float32 vector; every misfit is named."""
     from rote.models.model import misfits
 
@@ -66,7 +63,7 @@ def flattened(spec: Trainable, weights: dict[str, Tensor]) -> np.ndarray:
     )
 
 
-def unflattened(spec: Trainable, flat: np.ndarray) -> dict[str, Tensor]:
+def unflattened(spec: Transformer, flat: np.ndarray) -> dict[str, Tensor]:
     """The tensors of one vector of parameters."""
     weights, start = {}, 0
     for name, shape in spec.shapes().items():

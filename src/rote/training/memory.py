@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.training.initial import Trainable
+from rote.models.attention_only import Transformer
 from rote.training.polish import HISTORY
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
-from rote.training.stacked import attention_of
 
 FLOAT = 4
 """Bytes of a number: training is in float32."""
@@ -22,7 +21,7 @@ MOST_STACKED = 8
 together, and a run that is killed loses those that are under way: hence no more."""
 
 
-def bytes_per_model(spec: Trainable, problem: TrainingProblem, protocol: Protocol, stacked: bool) -> int:
+def bytes_per_model(spec: Transformer, problem: TrainingProblem, protocol: Protocol, stacked: bool) -> int:
     """Peak bytes of one model in training.
 
     Weights, gradient, two moments and the measured copy of every parameter; L-BFGS's history when it polishes; the
@@ -34,35 +33,34 @@ def bytes_per_model(spec: Trainable, problem: TrainingProblem, protocol: Protoco
     return FLOAT * (per_parameter * spec.parameters() + 2 * table + working)
 
 
-def _stacked_floats(spec: Trainable, problem: TrainingProblem, protocol: Protocol) -> int:
+def _stacked_floats(spec: Transformer, problem: TrainingProblem, protocol: Protocol) -> int:
     """Tables of queries, keys and values per token; and what autograd keeps of every context of a step, about three
     copies of scores, keys, values and logits."""
-    attention = attention_of(spec)
+    attention = spec.attention
     tables = 2 * attention.vocab * attention.heads * (2 * attention.rank + attention.head_dim + attention.inner_dim)
     positions = attention.context * attention.layers
     per_context = positions * (attention.heads * (2 * attention.rank + 2 * attention.head_dim + 3) + 4 * spec.dim)
     if attention.layers > 1:
         per_context += attention.layers * attention.heads * attention.context**2 * 3
     step = len(problem) if protocol.batch is None else protocol.batch
-    width = getattr(spec, "width", 0)
-    return tables + step * (3 * per_context + 4 * attention.layers * width + 4 * spec.vocab)
+    return tables + step * (3 * per_context + 4 * attention.layers * spec.width + 4 * spec.vocab)
 
 
-def _native_floats(spec: Trainable) -> int:
+def _native_floats(spec: Transformer) -> int:
     """Tables per token with heads rounded up to whole vectors, one partial sum per lane of the large gradients, and
     blocks of a few panels of contexts."""
-    attention = attention_of(spec)
+    attention = spec.attention
     heads = -(-attention.heads // LANES) * LANES
     tables = 2 * (spec.vocab + spec.context) * heads * (2 * attention.rank + attention.head_dim + attention.inner_dim)
-    summed = 2 * spec.vocab * spec.dim + 2 * spec.layers * spec.dim * getattr(spec, "width", 0)
+    summed = 2 * spec.vocab * spec.dim + 2 * spec.layers * spec.dim * spec.width
     if spec.layers > 1:
         summed += spec.parameters()
-    blocks = 16 * (spec.vocab + spec.context * heads + 4 * spec.dim + 2 * getattr(spec, "width", 0))
+    blocks = 16 * (spec.vocab + spec.context * heads + 4 * spec.dim + 2 * spec.width)
     return tables + LANES * (summed + blocks) + NATIVE_FLOATS
 
 
 def refuse_what_cannot_fit(
-    spec: Trainable, problem: TrainingProblem, protocol: Protocol, stacked: bool, limit: int | None = None
+    spec: Transformer, problem: TrainingProblem, protocol: Protocol, stacked: bool, limit: int | None = None
 ) -> None:
     """An error with the bytes needed when one model alone exceeds `limit` (the memory that is free, when absent)."""
     limit = free_memory() if limit is None else limit

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rote.training.initial import Trainable
+from rote.models.attention_only import Transformer
 from rote.training.objective import AdamSettings, AdamState, Objective
 
 MOMENTUM = 0.95
@@ -68,7 +68,7 @@ def orthogonalised(matrices: Tensor, iterations: int = 5) -> Tensor:
     return x.mT if tall else x
 
 
-def matrix_slices(spec: Trainable) -> list[tuple[slice, tuple[int, ...]]]:
+def matrix_slices(spec: Transformer) -> list[tuple[slice, tuple[int, ...]]]:
     """Where the per-head matrices lie in a vector of parameters, and their shapes."""
     slices, start = [], 0
     for name, shape in spec.shapes().items():

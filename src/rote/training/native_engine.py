@@ -12,12 +12,10 @@ from functools import lru_cache
 import numpy as np
 
 from rote.errors import InputError, RoteError
-from rote.models.mlp_transformer import MlpTransformer
-from rote.training.initial import Trainable
+from rote.models.attention_only import Transformer
 from rote.training.native import library_path
 from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import TrainingProblem
-from rote.training.stacked import attention_of
 
 INTERFACE = 4
 LAYOUTS = {"auto": 0, "grid": 1, "list": 2}
@@ -79,7 +77,7 @@ class NativeObjective:
 
     def __init__(
         self,
-        spec: Trainable,
+        spec: Transformer,
         problem: TrainingProblem,
         weights: np.ndarray,
         width: int | None = None,
@@ -92,7 +90,7 @@ class NativeObjective:
         self._library = loaded
         width = lanes()[0] if width is None else width
         self.engine = f"native ({width} lanes)"
-        attention = attention_of(spec)
+        attention = spec.attention
         shape = np.array(
             [
                 spec.vocab,
@@ -101,10 +99,10 @@ class NativeObjective:
                 attention.rank,
                 spec.head_dim,
                 spec.heads,
-                spec.width if isinstance(spec, MlpTransformer) else 0,
+                spec.width,
                 attention.compressed,
                 spec.scale_scores,
-                isinstance(spec, MlpTransformer) and spec.activation == "gelu",
+                spec.width > 0 and spec.activation == "gelu",
                 spec.layers,
                 POSITIONS[spec.positions],
             ],

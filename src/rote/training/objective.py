@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rote.training.initial import Trainable
+from rote.models.attention_only import Transformer
 from rote.training.problem import TrainingProblem
 
 
@@ -52,7 +52,7 @@ class Objective(Protocol):
     model that cannot hold everything then holds more.
     """
 
-    spec: Trainable
+    spec: Transformer
     problem: TrainingProblem
     engine: str
 

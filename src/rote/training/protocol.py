@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from rote.errors import InputError, problems, validation_problems
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.models.spec import Count, Spec
 from rote.training.schedule import Schedule
 
@@ -104,12 +103,12 @@ def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
     """
     values: dict[str, Any] = {"name": "fast", "samples": samples, "peak": 3e-2, "focus": 0.1}
     steps, visits = min(1000, max(320, contexts // 8)), 100
-    if isinstance(spec, AttentionOnly | MlpTransformer) and spec.layers > 1:
+    if isinstance(spec, Transformer) and spec.layers > 1:
         steps, values["focus"] = 320, 0.3
-    elif isinstance(spec, MlpTransformer):
+    elif isinstance(spec, Transformer) and spec.width:
         steps, visits = 400, 50
         values |= {"peak": 4e-2, "focus": 0.5}
-    if getattr(spec, "dim", 3) <= 2:
+    if spec.dim is not None and spec.dim <= 2:
         steps, values["peak"] = 4000, 2e-2
     if contexts <= FULL_BATCH:
         return _protocol(values | {"steps": steps} | changes)
@@ -122,7 +121,7 @@ def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
 
 def _tabled_pairs(spec: Spec, contexts: int) -> bool:
     """Whether a step over all contexts is little more than the readout: one attention layer, half the pairs or more."""
-    if not isinstance(spec, AttentionOnly) or spec.dim <= 2:
+    if not isinstance(spec, Transformer) or spec.width or spec.dim <= 2:
         return False
     return (spec.layers, spec.context) == (1, 2) and 2 * contexts >= spec.vocab**2
 

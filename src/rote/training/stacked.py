@@ -15,19 +15,17 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 from torch.nn import functional
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.forward.attention_only import score_scale
-from rote.models.mlp_transformer import MlpTransformer
-from rote.training.initial import Trainable
 
 Weights = dict[str, Tensor]
 
 
 def stacked_logits(
-    spec: Trainable, weights: Weights, contexts: Integer[Tensor, "models batch context"]
+    spec: Transformer, weights: Weights, contexts: Integer[Tensor, "models batch context"]
 ) -> Float[Tensor, "models batch vocab"]:
     """Logits of each model after contexts of its own."""
-    attention = attention_of(spec)
+    attention = spec.attention
     tokens = weights["tokens"]
     if attention.layers == 1:
         read, positions = _tables(attention, weights)
@@ -47,9 +45,9 @@ def stacked_logits(
     return stream[:, :, 0] @ weights["unembed"].mT
 
 
-def grid_logits(spec: Trainable, weights: Weights) -> Float[Tensor, "models pairs vocab"]:
+def grid_logits(spec: Transformer, weights: Weights) -> Float[Tensor, "models pairs vocab"]:
     """Logits after every pair of tokens, the first token varying slowest, for one-layer models of two positions."""
-    attention = attention_of(spec)
+    attention = spec.attention
     read, positions = _tables(attention, weights)
     part = {name: weights[f"layers.0.{name}"] for name in ("query", "key", "value", "output")}
     first, last = read + positions[:, :1], read + positions[:, 1:]
@@ -71,10 +69,6 @@ def grid_logits(spec: Trainable, weights: Weights) -> Float[Tensor, "models pair
         stream = stream + added[:, 1:]
     stream = stream[:, None] + _write(attention, weights, 0, mixed)
     return (_after(spec, weights, 0, stream) @ weights["unembed"].mT[:, None]).flatten(1, 2)
-
-
-def attention_of(spec: Trainable) -> AttentionOnly:
-    return spec.attention if isinstance(spec, MlpTransformer) else spec
 
 
 def _tables(spec: AttentionOnly, weights: Weights) -> tuple[Tensor, Tensor]:
@@ -103,10 +97,10 @@ def _one_layer(
     queries = _picked(read @ projected("query"), contexts[..., -1]) + (positions[:, -1:] @ projected("query"))
     keys = _picked(read @ projected("key"), contexts) + (positions @ projected("key"))[:, None]
     values = _picked(read @ projected("value"), contexts) + (positions @ projected("value"))[:, None]
-    queries = queries.view(models, batch, 1, spec.heads, -1) * score_scale(spec)
-    scores = (queries * keys.view(models, batch, context, spec.heads, -1)).sum(-1)
+    queries = queries.view(models, batch, 1, spec.heads, spec.rank) * score_scale(spec)
+    scores = (queries * keys.view(models, batch, context, spec.heads, spec.rank)).sum(-1)
     attention = scores.softmax(2)
-    mixed = (attention[..., None] * values.view(models, batch, context, spec.heads, -1)).sum(2)
+    mixed = (attention[..., None] * values.view(models, batch, context, spec.heads, spec.head_dim)).sum(2)
     return mixed.flatten(2) @ part["output"].transpose(2, 3).flatten(1, 2)
 
 
@@ -123,7 +117,7 @@ def _layer(
 
     def per_head(x: Tensor, name: str) -> Tensor:  # (models, batch, heads, positions, rows)
         rows = x @ part[name].flatten(1, 2).mT[:, None]
-        return rows.unflatten(-1, (spec.heads, -1)).transpose(2, 3)
+        return rows.unflatten(-1, part[name].shape[1:3]).transpose(2, 3)
 
     scores = per_head(asking, "query") @ per_head(stream, "key").mT * score_scale(spec)
     if not last:
@@ -145,9 +139,9 @@ def _write(spec: AttentionOnly, weights: Weights, layer: int, mixed: Tensor) -> 
     return mixed @ _aligned(weights["decompress"].mT, mixed)
 
 
-def _after(spec: Trainable, weights: Weights, layer: int, stream: Tensor) -> Tensor:
+def _after(spec: Transformer, weights: Weights, layer: int, stream: Tensor) -> Tensor:
     """The MLP of an MLP-based Transformer, with its skip connection."""
-    if not isinstance(spec, MlpTransformer):
+    if not spec.width:
         return stream
     inner, outer = weights[f"layers.{layer}.mlp_in"].mT, weights[f"layers.{layer}.mlp_out"].mT
     before = stream @ _aligned(inner, stream) + _aligned(weights[f"layers.{layer}.mlp_bias"][:, None], stream)

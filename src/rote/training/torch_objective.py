@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rote.models.attention_only import Transformer
 from rote.models.budget import FIT_FLOATS, rows_within
-from rote.training.initial import Trainable
 from rote.training.objective import AdamSettings, AdamState, Evaluation
 from rote.training.problem import TrainingProblem
-from rote.training.stacked import attention_of, grid_logits, stacked_logits
+from rote.training.stacked import grid_logits, stacked_logits
 
 
 class TorchObjective:
@@ -23,7 +23,7 @@ class TorchObjective:
 
     def __init__(
         self,
-        spec: Trainable,
+        spec: Transformer,
         problem: TrainingProblem,
         weights: np.ndarray,
         device: str = "cpu",
@@ -36,7 +36,7 @@ class TorchObjective:
         self._contexts = self._put(problem.contexts).long()
         self._weights = self._put(weights).to(dtype)
         self._answers = self._put(problem.answers).long()
-        self._grid = problem.grid and attention_of(spec).layers == 1
+        self._grid = problem.grid and spec.attention.layers == 1
         self._single = len(problem.tokens) == len(problem)
         self._entries = (self._put(problem.rows).long(), self._put(problem.tokens).long())
         self._probabilities = self._put(problem.probabilities).to(dtype)

@@ -10,11 +10,12 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import Records
 from rote.errors import InputError
+from rote.models.attention_only import Transformer
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
-from rote.training.initial import Trainable, trainable
+from rote.training.initial import trainable
 from rote.training.protocol import Protocol, protocol_named
 from rote.training.result import Trained
 from rote.training.trials import EngineName, TrainingTrial, run_trials
@@ -73,7 +74,7 @@ def protocol_of(protocol: str | Protocol, spec: Spec, task: TokenTask, **changes
     return protocol.changed(**changes)
 
 
-def scores_scaled(spec: Spec) -> Trainable:
+def scores_scaled(spec: Spec) -> Transformer:
     """The specification that is trained: scores over sqrt(head_dim), as in every published experiment.
 
     Unscaled ones start out saturated, and the scale stores nothing: it could be absorbed into the queries. A

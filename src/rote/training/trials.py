@@ -19,13 +19,14 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError
+from rote.models.attention_only import Transformer
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask, DistributionTask
 from rote.training import native_engine
 from rote.training.data import Data
 from rote.training.failure import FAILURES, Failed
-from rote.training.initial import Trainable, flattened, initial_weights, trainable
+from rote.training.initial import flattened, initial_weights, trainable
 from rote.training.memory import MOST_STACKED, bytes_per_model, free_memory, refuse_what_cannot_fit
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import EngineName, Protocol
@@ -50,7 +51,7 @@ class TrainingTrial:
 @dataclass(frozen=True, eq=False)
 class _Job:
     trials: list[TrainingTrial]
-    spec: Trainable
+    spec: Transformer
     problem: TrainingProblem
     native: bool
 
@@ -148,7 +149,7 @@ def _stackable(job: _Job, trial: TrainingTrial, memory: int | None) -> bool:
     return len(job.trials) < MOST_STACKED and (limit is None or needed <= limit)
 
 
-def _must_match(spec: Trainable, problem: TrainingProblem) -> None:
+def _must_match(spec: Transformer, problem: TrainingProblem) -> None:
     if spec.context != problem.context:
         raise InputError(
             f"context: the specification reads {spec.context} tokens but the task's keys have {problem.context}"
@@ -237,5 +238,5 @@ def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> lis
     return run(objective, protocol, flat, data, seeds, job.trials[0].task.vocabulary, report)
 
 
-def _start(spec: Trainable, trial: TrainingTrial) -> np.ndarray:
+def _start(spec: Transformer, trial: TrainingTrial) -> np.ndarray:
     return initial_weights(spec, trial.seed) if trial.start is None else flattened(spec, trial.start)

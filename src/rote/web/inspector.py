@@ -14,8 +14,7 @@ from rote.folders import Folder, read_folder
 from rote.folders.folder import read_certificate
 from rote.folders.layout import CONFIG, read_origin
 from rote.measure.certificate import Certificate
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.tasks import AssociationTask
 from rote.tasks.facts import facts, source_names
 from rote.tasks.grammar import name_of
@@ -39,7 +38,7 @@ class Opened:
 
     @property
     def has_heads(self) -> bool:
-        return isinstance(self.folder.model.spec, AttentionOnly | MlpTransformer)
+        return isinstance(self.folder.model.spec, Transformer)
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
 """Constructions of our own."""
 
 from rote.constructions.rote import readout as readout
+from rote.constructions.rote import selector as selector

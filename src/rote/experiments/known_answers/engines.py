@@ -14,19 +14,19 @@ import numpy as np
 import torch
 
 from rote.experiments.known_answers.known_answer import KnownAnswer
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.forward import forward
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks.generators import random_associations
 from rote.training import native_engine
-from rote.training.initial import Trainable, initial_weights, unflattened
+from rote.training.initial import initial_weights, unflattened
 from rote.training.native_engine import NativeObjective
 from rote.training.objective import AdamSettings, AdamState, Objective
 from rote.training.problem import TrainingProblem
 from rote.training.torch_objective import TorchObjective
 
 WIDTHS = (16, 8, 4)
-SPECS: tuple[Trainable, ...] = (
+SPECS: tuple[Transformer, ...] = (
     AttentionOnly(vocab=15, context=2, dim=17, head_dim=6, heads=17, scale_scores=True),
     AttentionOnly(vocab=9, context=2, dim=5, head_dim=2, heads=11, variant="shared"),
     AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=3),
@@ -85,7 +85,7 @@ def _engine(name: str, make: Callable[..., Objective], tolerance: float = TOLERA
 
 
 def _reference(
-    spec: Trainable, problem: TrainingProblem, flat: np.ndarray
+    spec: Transformer, problem: TrainingProblem, flat: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The gradient, the predictions and their margins by the models' own forward pass in float64."""
     flat = flat.astype(np.float32)
@@ -98,7 +98,7 @@ def _reference(
     return gradient.numpy(), logits.detach().argmax(1).numpy(), (best[:, 0] - best[:, 1]).numpy()
 
 
-def _after_steps(engine: Objective, spec: Trainable, problem: TrainingProblem) -> float:
+def _after_steps(engine: Objective, spec: Transformer, problem: TrainingProblem) -> float:
     """Relative error of the last loss beside that of the torch engine in float64."""
     rates = np.full(STEPS, 1e-2)
     exact = TorchObjective(spec, problem, problem.prior, dtype=torch.float64)

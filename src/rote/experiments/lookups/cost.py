@@ -12,7 +12,7 @@ not built.
 from __future__ import annotations
 
 from rote.experiments.lookups.schedule import LookupSchedule, cell_protocol
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import Transformer
 from rote.models.mlp_transformer import MlpTransformer
 
 PER_STEP = 1e-5
@@ -21,7 +21,7 @@ PER_POLISH = 2.5
 """An L-BFGS iteration in steps: a step, its line search, its history."""
 
 
-def products(spec: AttentionOnly | MlpTransformer, contexts: int) -> int:
+def products(spec: Transformer, contexts: int) -> int:
     """Multiply-adds of one forward pass over so many contexts, as the engines do it."""
     d, k, H = spec.dim, spec.head_dim, spec.heads
     neurons = 2 * d * spec.width if isinstance(spec, MlpTransformer) else 0

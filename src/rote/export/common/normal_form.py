@@ -21,10 +21,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from rote.errors import InputError
-from rote.models import AttentionOnly, MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.models.model import Model
 
-EXPRESSIBLE = (AttentionOnly, MlpTransformer)
+WITHOUT_HEADS = "runs no Transformer without attention heads, given `heads=0`; export it to torch or huggingface"
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class NormalForm:
 def normal_form(model: Model) -> NormalForm:
     """The model in normal form, in float64 so that what is folded is rounded once."""
     spec, weights = model.spec, {name: tensor.double() for name, tensor in model.weights.items()}
-    if not isinstance(spec, EXPRESSIBLE):
+    if not isinstance(spec, Transformer):
         raise InputError(f"a {spec.architecture} is no Transformer of attention and MLPs")
-    attention = spec.attention if isinstance(spec, MlpTransformer) else spec
+    attention = spec.attention
     carried = any(
         attention.attention_positions(number) or (number and attention.stream_positions(number))
         for number in range(attention.layers)
@@ -142,7 +142,7 @@ def normal_form(model: Model) -> NormalForm:
         reading = torch.cat([through, per_place.T], 1) if carried else through
         output = weights[part + "output"] if back is None else back @ weights[part + "output"]
         mlp = None
-        if isinstance(spec, MlpTransformer) and spec.width:
+        if spec.width:
             inward = weights[part + "mlp_in"]
             mlp = NormalMlp(
                 torch.cat([inward, inward @ added.T], 1) if carried else inward,
@@ -165,7 +165,7 @@ def normal_form(model: Model) -> NormalForm:
         layers=tuple(layers),
         unembed=torch.cat([unembed, unembed @ added.T], 1) if carried else unembed,
         written=attention.dim,
-        activation=spec.activation if isinstance(spec, MlpTransformer) else "gelu",
+        activation=spec.activation,
     )
 
 
@@ -218,8 +218,8 @@ def _below(matrix: Tensor, rows: int) -> Tensor:
 
 
 def refuse_other_architectures(target: str, model: Model) -> list[str]:
-    if isinstance(model.spec, EXPRESSIBLE):
-        return []
+    if isinstance(model.spec, Transformer):
+        return [] if model.spec.heads else [f"{target} {WITHOUT_HEADS}"]
     return [
         f"a {model.spec.architecture} is no Transformer of attention and MLPs, which is all that {target} runs; "
         "export it to torch or huggingface"

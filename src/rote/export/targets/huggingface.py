@@ -6,7 +6,9 @@ folder, in their dtype and under their names.
 
 from __future__ import annotations
 
+import ast
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +22,6 @@ from rote.export.target import Manifest, Target
 from rote.models.spec import Spec
 
 CODE = "modeling_rote.py"
-ARCHITECTURES = ("attention-only", "mlp-transformer", "sequence-encoder", "linear-memory", "deep-relu")
 
 
 class HuggingFace(Target):
@@ -33,7 +34,7 @@ class HuggingFace(Target):
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         architecture = subject.model.spec.architecture
-        if architecture not in ARCHITECTURES:
+        if architecture not in shipped_architectures():
             return [f"there is no code for a {architecture} to run without rote; export it to torch"]
         return refuse_text(subject)
 
@@ -46,6 +47,14 @@ class HuggingFace(Target):
 
     def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
         return RemoteCodeRuntime(folder, subject, manifest, self.versions)
+
+
+@cache
+def shipped_architectures() -> frozenset[str]:
+    """Architectures that the code in the folder runs: the keys of its table, read without importing transformers."""
+    code = ast.parse((Path(shipped.__file__).parent / CODE).read_text(encoding="utf-8"))
+    tables = (node.value for node in code.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict))
+    return frozenset(str(key.value) for table in tables for key in table.keys if isinstance(key, ast.Constant))
 
 
 class RemoteCodeRuntime(CheckpointRuntime):

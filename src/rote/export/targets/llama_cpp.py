@@ -35,6 +35,7 @@ from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.export.targets.llama import TURN_DIVISOR, LlamaShape, llama_state
+from rote.models.attention_only import Transformer
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 FILE = "model.gguf"
@@ -72,7 +73,8 @@ class LlamaCpp(Target):
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         reasons = refuse_other_architectures("llama.cpp", subject.model)
-        if getattr(subject.model.spec, "width", 0):
+        spec = subject.model.spec
+        if isinstance(spec, Transformer) and spec.width:
             reasons.append("llama.cpp's Llama has SiLU neurons and no others; export MLP models to llama or gpt2")
         if reasons:
             return reasons

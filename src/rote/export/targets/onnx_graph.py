@@ -13,16 +13,16 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from rote.export.common.normal_form import WITHOUT_HEADS
 from rote.export.common.tabled import TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
+from rote.models.attention_only import Transformer
 
 FILE = "model.onnx"
 INPUT, OUTPUT = "contexts", "logits"
-TRACED = ("attention-only", "mlp-transformer", "deep-relu")
-"""Architectures whose forward pass does the same operations whatever tokens it is given."""
 
 
 class OnnxGraph(Target):
@@ -39,11 +39,13 @@ class OnnxGraph(Target):
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         model, reasons = subject.model, []
-        if model.spec.architecture not in TRACED:
+        if model.spec.index_shapes():
             reasons.append(
                 f"a {model.spec.architecture} finds each context by a search among its keys, which is no fixed graph; "
                 "export it to torch or huggingface"
             )
+        if isinstance(model.spec, Transformer) and not model.spec.heads:
+            reasons.append(f"torch's export to ONNX {WITHOUT_HEADS}")
         if model.dtype_name == "bfloat16":
             reasons.append('onnxruntime multiplies no bfloat16 on a CPU; convert first: model.to("float32")')
         return reasons

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from rote.errors import InputError
+from rote.models.attention_only import AttentionOnly
 from rote.models.budget import CACHED_FLOATS, rows_within
+from rote.models.deep_relu import DeepRelu
 from rote.models.forward import (
     attention_only,
     deep_relu,
@@ -18,50 +20,45 @@ from rote.models.forward import (
     query_attention,
     sequence_encoder,
 )
-from rote.models.forward.attention_only import Tap
+from rote.models.forward.architecture import FORWARD, Architecture, Tap, architecture_of, register
+from rote.models.linear_memory import LinearMemory
+from rote.models.mlp_transformer import MlpTransformer
+from rote.models.query_attention import QueryAttention
+from rote.models.sequence_encoder import SequenceEncoder
 from rote.models.spec import Spec
 
-FORWARD: dict[str, Callable[..., Tensor]] = {
-    "attention-only": attention_only.logits,
-    "deep-relu": deep_relu.logits,
-    "linear-memory": linear_memory.logits,
-    "mlp-transformer": mlp_transformer.logits,
-    "query-attention": query_attention.logits,
-    "sequence-encoder": sequence_encoder.logits,
-}
-
-
-BEFORE_UNEMBEDDING: dict[str, Callable[..., Tensor]] = {
-    "attention-only": attention_only.residual,
-    "mlp-transformer": mlp_transformer.last_stream,
-}
-"""What `unembed` reads, of the architectures whose forward pass is shared by many inputs before it."""
-
-
-TAPPED = ("attention-only", "mlp-transformer")
-"""Architectures whose attention patterns and residual stream can be seen and changed on the way (see `Tap`)."""
+register(
+    Architecture(AttentionOnly, attention_only.logits, attention_only.stream),
+    Architecture(DeepRelu, deep_relu.logits),
+    Architecture(LinearMemory, linear_memory.logits),
+    Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream),
+    Architecture(QueryAttention, query_attention.logits),
+    Architecture(SequenceEncoder, sequence_encoder.logits),
+)
 
 
 def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None = None) -> Tensor:
     """Logits (or outputs) of the architecture that `spec` describes; `tap` sees what flows through it."""
     _refuse(spec, inputs)
+    architecture = architecture_of(spec)
     if tap is None:
-        return FORWARD[spec.architecture](spec, weights, inputs)
-    if spec.architecture not in TAPPED:
-        raise InputError(f"a {spec.architecture} model shows nothing on its way; {' and '.join(TAPPED)} models do")
-    return FORWARD[spec.architecture](spec, weights, inputs, tap)
+        return architecture.logits(spec, weights, inputs)
+    if architecture.stream is None:
+        tapped = " and ".join(name for name, other in FORWARD.items() if other.stream is not None)
+        raise InputError(f"a {spec.architecture} model has no residual stream to look at; {tapped} models have one")
+    return architecture.stream(spec, weights, inputs, tap) @ weights["unembed"].T
 
 
 def forward_in_parts(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Iterator[Tensor]:
     """The same logits, of some inputs at a time and in order: a table of all answers to all inputs is far larger than
     what it is made of, and than any cache."""
-    if spec.architecture not in BEFORE_UNEMBEDDING:
+    stream = architecture_of(spec).stream
+    if stream is None:
         yield forward(spec, weights, inputs)
         return
     _refuse(spec, inputs)
     unembed = weights["unembed"]
-    stream = BEFORE_UNEMBEDDING[spec.architecture](spec, weights, inputs)
-    for part in stream.split(rows_within(CACHED_FLOATS, len(unembed))):
+    for part in stream(spec, weights, inputs, None).split(rows_within(CACHED_FLOATS, len(unembed))):
         yield part @ unembed.T
 
 
@@ -71,7 +68,7 @@ def _refuse(spec: Spec, inputs: Any) -> None:
         raise InputError(f"a {spec.architecture} model reads {spec.reads}; {misreading}")
 
 
-def misread(spec: Any, inputs: Any) -> str | None:
+def misread(spec: Spec, inputs: Tensor | tuple[Tensor, Tensor]) -> str | None:
     """Why a model of this specification cannot read these inputs, if it cannot."""
     context = spec.context
     if spec.reads == "vectors":
@@ -90,6 +87,8 @@ def misread(spec: Any, inputs: Any) -> str | None:
     if inputs.ndim != 2 or inputs.shape[1] != context:
         return f"expected ids of shape (batch, {context}), found {tuple(inputs.shape)}"
     # Values are not known while a graph is traced; whoever runs the graph checks them.
-    if not torch.compiler.is_exporting() and inputs.numel() and (inputs.min() < 0 or inputs.max() >= spec.vocab):
+    if spec.vocab is None or torch.compiler.is_exporting() or not inputs.numel():
+        return None
+    if inputs.min() < 0 or inputs.max() >= spec.vocab:
         return f"ids must lie in 0..{spec.vocab - 1}, found {int(inputs.min())}..{int(inputs.max())}"
     return None

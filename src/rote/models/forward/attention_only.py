@@ -11,23 +11,26 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.models.attention_only import AttentionOnly, heads_at_once
+from rote.models.forward.architecture import Tap
 from rote.models.forward.leading_run import leading_runs, split_by_run
 from rote.models.forward.token_tables import table_pays, tabled_heads_output
 
 After = Callable[[int, Tensor], Tensor]
 """What a layer does to the stream after attention, given its number: the MLP of an MLP-based Transformer."""
 
-Tap = Callable[[str, Tensor], Tensor]
-"""Is given what flows through a model, by name, and gives back what flows on. `layers.0.attention` are the patterns of
-a layer (batch x heads x position x context), `layers.0.stream` the residual stream after it (batch x position x dim).
-"""
-
 
 def logits(
-    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], tap: Tap | None = None
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
-    return residual(spec, weights, contexts, tap=tap) @ weights["unembed"].T
+    return stream(spec, weights, contexts) @ weights["unembed"].T
+
+
+def stream(
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], tap: Tap | None = None
+) -> Float[Tensor, "batch dim"]:
+    """The residual stream at the last position, before the unembedding."""
+    return residual(spec, weights, contexts, tap=tap)
 
 
 def residual(
@@ -37,7 +40,7 @@ def residual(
     after: After | None = None,
     tap: Tap | None = None,
 ) -> Float[Tensor, "batch dim"]:
-    """The residual stream at the last position, before the unembedding."""
+    """The same, with `after` applied to the stream after each layer's attention."""
     if tap is not None:  # tables have no patterns to show
         return _layer_by_layer(spec, weights, contexts, after, tap)
     # Tables depend on the contexts at hand, which a traced graph must not.

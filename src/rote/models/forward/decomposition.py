@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.models.attention_only import AttentionOnly
+from rote.models.attention_only import Transformer
 from rote.models.forward.attention_only import (
     attention_of,
     layer_heads,
@@ -23,7 +23,6 @@ from rote.models.forward.attention_only import (
     stream_positions,
 )
 from rote.models.forward.mlp_transformer import neurons
-from rote.models.mlp_transformer import MlpTransformer
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,10 @@ class Decomposition:
 
 
 def decomposed(
-    spec: AttentionOnly | MlpTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+    spec: Transformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
 ) -> Decomposition:
     """Run the model once and keep its parts."""
-    attention = spec.attention if isinstance(spec, MlpTransformer) else spec
+    attention = spec.attention
     stream = weights["tokens"][contexts]
     skip, layers = stream[:, -1], []
     for layer in range(attention.layers):
@@ -78,7 +77,7 @@ def decomposed(
         mixed = torch.einsum("bphk,hdk->bpd", values, part["output"])
         stream = (stream[:, -1:] if last else stream) + layer_output(attention, weights, layer, mixed)
         mlp = None
-        if isinstance(spec, MlpTransformer):
+        if spec.width:
             added = neurons(spec, weights, layer, stream) @ weights[f"layers.{layer}.mlp_out"].T
             stream, mlp = stream + added, added[:, -1]
         outward = part["output"]

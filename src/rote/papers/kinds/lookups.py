@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from rote.models.attention_only import AttentionOnly
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models.attention_only import Transformer
 from rote.papers.claims import Claim, Rule
 
 FULL = 0.95
@@ -53,7 +52,7 @@ class Cell:
 
     series: str
     x: float
-    spec: AttentionOnly | MlpTransformer
+    spec: Transformer
     training: Training = Training()
     published: float | None = None
     """Accuracy as released, in the sampled weighting."""
