@@ -36,7 +36,7 @@ def test_a_search_prints_its_winner_and_resumes(rote):
     assert again == {**document, "trained_now": 0}
     table = rote(*SMALL, "--figure", "k.png")
     assert table.code == 0, table.err
-    for shown in ("densest of 4 shapes of at most 300 parameters", "best k = d", "0 models trained now", "k.png"):
+    for shown in ("the densest of 4 shapes of at most 300 parameters", "best k = d", "0 models trained now", "k.png"):
         assert shown in table.out
 
 

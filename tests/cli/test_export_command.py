@@ -27,7 +27,7 @@ def test_an_exported_folder_verifies_until_it_is_changed(rote, model, tmp_path):
 def test_the_table_says_what_was_seen_there(rote, model):
     out = rote("export", model, "--to", "torch", "-o", "there", "--facts", FACTS).out
     assert "30 of 30 facts recalled through torch" in out
-    assert "largest change of a margin" in out
+    assert "largest margin change" in out
 
 
 def test_unknown_targets_and_folders_that_exist_are_refused(rote, model):

@@ -32,12 +32,12 @@ def test_parts_sum_and_heads_off_lose_what_is_said(rote, model):
 
 def test_tables_name_the_answer_the_nearest_and_the_heads(rote, model):
     shown = rote("inspect", model, "colour", "c").out
-    for text in ("c2", "nearest wrong answer", "skip", "head 0.0", "attends to", "sum"):
+    for text in ("c2", "runner-up", "direct path", "head 0.0", "attends to", "sum"):
         assert text in shown
-    assert "what each head stores" in rote("inspect", model).out
+    assert "ablation impact by head" in rote("inspect", model).out
     off = rote("inspect", model, "colour", "c", "--off", "0.0", "0.1")
-    assert "switched off" in off.out
-    assert "with these heads switched off" in off.out
+    assert "ablated" in off.out
+    assert "when these heads are ablated" in off.out
 
 
 @pytest.mark.parametrize(

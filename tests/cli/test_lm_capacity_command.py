@@ -25,7 +25,7 @@ def test_a_reading_is_printed_drawn_and_resumed(rote):
     again = rote(*SMALL, "--json").json
     assert again == {**document, "trained_now": 0}
     table = rote(*SMALL, "--figure", "held.png")
-    for shown in ("bits per parameter", "without embeddings", "tied ones once", "eight times the steps", "held.png"):
+    for shown in ("bits per parameter", "without embeddings", "tied ones once", "at 8x the steps", "held.png"):
         assert shown in table.out
 
 

@@ -45,7 +45,7 @@ def test_parts_are_trained_merged_and_gone_on_with(tmp_path, capsys, monkeypatch
         assert (code, trained["part"]) == (0, part)
         assert not (tmp_path / folder / "sweep.csv").exists(), "a part is not the whole, and no table says so"
     assert main(["runs", "diff", "a", "b"]) == 1
-    assert "not the same" in capsys.readouterr().out
+    assert "the runs differ" in capsys.readouterr().out
     assert document(capsys, "runs", "merge", "a", "b", "-o", "whole")[1]["trials"] == 3
     code, whole = document(capsys, *SWEEP, "-o", "whole")
     assert (code, whole["trained_now"], whole["trials"]) == (0, 0, 3)

@@ -49,7 +49,7 @@ def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown = rote("show", "dana2025")
     lines = shown.out.splitlines()
-    table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims, as they were judged last")) :]
+    table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims, last verdicts")) :]
     assert max(len(line) for line in table[: table.index("")]) <= 80
     assert any("theorem2-checked" in line for line in table)
     figure = rote("show", "dana2025.theorem2-checked", "--json").json["figure"]

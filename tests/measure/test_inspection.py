@@ -117,7 +117,7 @@ def test_a_wrong_answer_has_a_negative_margin_and_lower_precision_is_taken_as_it
     assert seen.nearest == fact.answer
     coarse = inspect(model.to("bfloat16"), fact)
     assert abs(coarse.rounding) < 0.2
-    assert coarse.summary()["contributions"][0]["name"] == "skip"
+    assert coarse.summary()["contributions"][0]["name"] == "direct path"
     assert "ahead of" in str(coarse)
 
 

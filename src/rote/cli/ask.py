@@ -20,29 +20,33 @@ def ask(
     model: Path,
     /,
     *words: Annotated[
-        str, Parameter(allow_leading_hyphen=True, help="The key, or - for one key a line from standard input.")
+        str,
+        Parameter(
+            allow_leading_hyphen=True, help="The words of a key, or - to read one key per line from standard input."
+        ),
     ],
     runners_up: int = 3,
     as_json: AsJson = False,
 ) -> int:
-    """Ask a model: the answer, how far it is ahead, and the runners-up. Exits 1 for a key that was never stored.
+    """Ask a model for a fact: its answer, the logit margin and the runners-up.
 
-    With `-` every line of standard input is a key (cells divided by commas where a key has several) and every answer a
-    line of CSV, or of JSON with --json.
+    With `-`, every line of standard input is a key (comma-separated where a key has several cells) and every answer is
+    one line of CSV, or of JSON with --json. Exits 1 for a key that was never stored, as far as the key set saved with
+    the model can tell.
 
-    Example: `rote ask model capital France`
+    Examples: `rote ask model capital France`, `cut -d, -f1,2 facts.csv | rote ask model -`
 
     Parameters
     ----------
     model
         A model folder.
     runners_up
-        Other answers to tell, best first.
+        Number of runners-up to print, best first.
     """
     from rote.errors import InputError
 
     if not words:
-        raise InputError("ask: what? Give the words of a key, or - to read keys from standard input")
+        raise InputError("rote ask: missing the key; give its words, or - to read keys from standard input")
     if runners_up < 0:
         raise InputError(f"`runners_up={runners_up}`: must be at least 0")
 
@@ -61,8 +65,8 @@ def ask(
             answer.answer,
             {
                 "key": " ".join(answer.key),
-                "ahead by": answer.margin,
-                **{f"  then {other.answer}": f"behind by {other.behind:.4g}" for other in answer.runners_up},
+                "logit margin": answer.margin,
+                **{f"runner-up {other.answer}": f"{other.behind:.4g} behind" for other in answer.runners_up},
             },
         )
     return 0 if answer.known else 1

@@ -29,32 +29,34 @@ def build(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Store facts in weights computed in closed form, and certify that every one is recalled.
+    """Build a model that stores every fact, its weights computed in closed form, and certify it.
 
-    Example: `rote build airports -o model`
+    Every fact is checked in the saved precision. `rote plan FACTS` compares the sizes of all methods first.
+
+    Examples: `rote build countries -o model`, `rote build mine.csv --key name --answer city -o model`
 
     Parameters
     ----------
     output
         Folder to write the model into.
     method
-        Construction (see `rote list methods`); the first that holds the facts when absent.
+        Construction, an id of `rote list methods`. Default: the first that stores the facts.
     dim
-        Embedding dimension; chosen when absent.
+        Embedding dimension. Default: chosen by the method.
     head_dim
-        Head dimension; chosen when absent.
+        Head dimension. Default: chosen by the method.
     heads
-        Number of heads; the fewest that hold the facts when absent.
+        Number of heads. Default: the fewest that store the facts.
     dtype
-        Precision of the saved weights, in which every fact is checked; float32 unless the method needs more.
+        Precision of the saved weights, in which every fact is checked. Default: float32 unless the method needs more.
     rank_one
         Query-key matrices of rank one (Dana et al., Remark 2).
     set_
-        A setting of the method's own, `--set name=value`; may be repeated.
+        A setting of the method, `--set name=value`; may be repeated. `rote show METHOD` lists them.
     keep_keys
-        Keep the set of stored keys with the model, by which it knows what it was never told (12 bits a key or fewer).
+        Save the set of stored keys with the model, so that it can tell unknown keys (at most 12 bits per key).
     force
-        Replace a model folder that exists.
+        Replace an existing model folder.
     """
     import time
 
@@ -126,7 +128,7 @@ def build(
                 for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
                 if summary[name] is not None
             },
-            "promise": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",
+            "guarantee": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",
             "measured": ", ".join(
                 f"{name.replace('_', ' ')} {_short(value)}"
                 for name, value in certificate.measured.items()

@@ -25,9 +25,12 @@ def demo(
     figures: Figures = ("png",),
     as_json: AsJson = False,
 ) -> int:
-    """The whole story on a real table: what theory promises, a model that holds every fact, its certificate verified.
+    """Bound, build, ask and verify on a real table, in one minute.
 
-    Example: `rote demo`
+    Shows what theory guarantees, builds a model that stores every fact, asks it, verifies its certificate, and writes
+    a figure and a report.
+
+    Examples: `rote demo`, `rote demo mine.csv -o mine`
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ def demo(
     # Orders hide their constants: true, but nothing that a table of 1,000 facts could confirm.
     promised = [bound for bound in bounds(spec) if bound.applies and bound.kind != "order"]
     story.table(
-        f"2. What theory promises ({describe(spec)})",
+        f"2. What theory guarantees ({describe(spec)})",
         ["bound", "associations", "kind", "parameters"],
         [[bound.id, bound.associations, bound.kind, bound.parameters] for bound in promised],
     )
@@ -75,29 +78,29 @@ def demo(
     certificate = built.certificate
     path = write_folder(output / "model", built.model, task.origin, built.provenance, certificate, overwrite=True)
     story.pairs(
-        f"3. A model, computed in closed form: {built.provenance['method']}",
+        f"3. A model, its weights computed in closed form: {built.provenance['method']}",
         {
             "recalled": f"{certificate.recalled:,} of {certificate.facts:,} facts, in {certificate.dtype}",
             "parameters": certificate.parameters,
-            "smallest margin": certificate.min_margin,
+            "smallest logit margin": certificate.min_margin,
             "bits per parameter": certificate.bits_per_parameter,
             "folder": str(path),
         },
     )
     folder = read_folder(path)
-    story.table("4. Ask it", ["question", "answer", "ahead by"], _asked(folder, task))
+    story.table("4. Ask it", ["question", "answer", "logit margin"], _asked(folder, task))
     verdict = verify(folder, task, bars())
     altered = _with_one_answer_changed(task)
     caught = verify(folder, altered, bars())
     named = "; ".join(str(altered[int(row)]) for row in caught.missed[:3])
     story.pairs(
-        "5. Verify: the certificate made again from the tensors and the table",
+        "5. Verify: the certificate recomputed from the tensors and the table",
         {
             "this table": "every statement holds" if verdict.holds else "DOES NOT HOLD",
-            "one answer changed": "NOT NOTICED" if caught.holds else f"refused, naming {named}",
+            "one answer changed": "NOT NOTICED" if caught.holds else f"rejected, naming {named}",
         },
     )
-    title = f"{facts}: promised and stored, {spec.parameters():,} parameters"
+    title = f"{facts}: guaranteed and stored, {spec.parameters():,} parameters"
     drawn = [
         promise_figure(promised, certificate.recalled, title, output / f"promise.{kind}")
         for kind in dict.fromkeys(figures)

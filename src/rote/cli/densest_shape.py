@@ -82,9 +82,10 @@ def _show(search: Densest, figures: list[str]) -> None:
     shown = list(last[:SHOWN])
     shown += [shape for shape in (best, square) if shape is not None and shape not in shown]
     print_table(
-        f"densest of {len(search.rounds[0])} shapes of at most {search.budget:,} parameters, {last[0].steps:,} steps, "
+        f"the densest of {len(search.rounds[0])} shapes of at most {search.budget:,} parameters, "
+        f"{last[0].steps:,} steps, "
         f"{last[0].seeds} seed{'s' if last[0].seeds > 1 else ''}",
-        ["N", "d", "k", "H", "parameters", "recall", "bits/param: code", "answers", "if all", "whole", ""],
+        ["N", "d", "k", "H", "parameters", "accuracy", "bits/param: code", "Fano", "if full", "full recall", ""],
         [
             [
                 shape.spec.vocab, shape.spec.dim, shape.spec.head_dim, shape.spec.heads, shape.spec.parameters(),
@@ -95,7 +96,7 @@ def _show(search: Densest, figures: list[str]) -> None:
         ],
     )  # fmt: skip
     if best is None:
-        print("  no shape recalled every context: give more --rounds, or smaller vocabularies")
+        print("  no shape had full recall: give longer --rounds, or a smaller --vocab")
     elif square is not None and square != best:
         most, than = best.score(search.by), square.score(search.by)
         ratio = f", {most / than:.2f} times" if than else ""
@@ -103,7 +104,7 @@ def _show(search: Densest, figures: list[str]) -> None:
     for reason in failures(search.failed).values():
         print(f"  failed: {reason}")
     drawn = f", figure {figures[0]}" if figures else ""
-    print(f"  {search.trained} models trained now; trials are in {search.folder}{drawn}")
+    print(f"  {search.trained} models trained now; run {search.folder}{drawn}")
 
 
 def _remark(shape: ShapeResult, search: Densest) -> str:

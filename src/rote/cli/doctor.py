@@ -10,21 +10,21 @@ from rote.cli.output import AsJson, print_json
 if TYPE_CHECKING:
     from rote.experiments.known_answers.known_answer import KnownAnswer
 
-MARKS = {True: "holds   ", False: "WRONG   ", None: "not here"}
+MARKS = {True: "holds  ", False: "WRONG  ", None: "skipped"}
 
 
 def doctor(*, device: str = "cpu", as_json: AsJson = False) -> int:
-    """Can numbers be trusted on this machine? Questions with known answers, in less than a minute.
+    """Check that numbers can be trusted on this machine, in less than a minute.
 
-    Arithmetic, each engine and vector width against float64, models in closed form, published identities, threads.
-    Exits 1 when an answer is wrong.
+    Recomputes known answers: arithmetic, every engine and vector width against float64, models in closed form,
+    published identities, threads. Exits 1 if an answer is wrong.
 
     Example: `rote doctor`
 
     Parameters
     ----------
     device
-        Any device that torch knows.
+        A torch device.
     """
     from rote.experiments.doctor import doctor as ask
 
@@ -37,11 +37,11 @@ def doctor(*, device: str = "cpu", as_json: AsJson = False) -> int:
         for answer in result.answers:
             if answer.part == part:
                 print(f"  {MARKS[answer.holds]}  {answer.question}: {_given(answer)}")
-    print(f"\nmodels are trained by: {result.engine}")
+    print(f"\ntraining engine: {result.engine}")
     print("numbers can be trusted here" if result.trusted else "numbers can NOT be trusted here")
     return 0 if result.trusted else 1
 
 
 def _given(answer: KnownAnswer) -> str:
-    """What was answered; beside what is known, where the two do not say the same."""
+    """The answer, and the known one where the two differ."""
     return answer.given if answer.holds is None or answer.known == answer.given else f"{answer.given} ({answer.known})"

@@ -23,9 +23,9 @@ def export(
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model in another tool's format, ask every fact through that tool, and certify what it answers.
+    """Export a model to another tool, and certify every fact as that tool answers it.
 
-    Facts alone can be exported to lm-eval, as a task for any model that the harness runs.
+    `rote list targets` has the formats. Facts alone can be exported to lm-eval, as a task for any model.
 
     Examples: `rote export model --to llama -o plain`, `rote export airports --to lm-eval -o task`
 
@@ -34,15 +34,16 @@ def export(
     model
         A model folder; for lm-eval also facts: a file, a generator or a named source.
     to
-        llama, gpt2, gguf, transformerlens, huggingface, onnx, torch or lm-eval.
+        Target: llama, gpt2, gguf, transformerlens, huggingface, onnx, torch or lm-eval.
     output
         Folder to write into.
     facts
-        The facts that the model was made for; read again from where they came from when absent.
+        The facts that the model stores. Default: the source that the model folder names.
     cache
-        float16 to keep keys and values in half precision, as llama.cpp does by itself (llama, gpt2 and gguf).
+        float16: keep the key-value cache in half precision, the default of llama.cpp (llama, gpt2 and gguf).
+        Default: float32.
     force
-        Replace an exported folder that exists.
+        Replace an existing exported folder.
     """
     from rote.export import export_model, export_task
     from rote.folders.layout import CONFIG
@@ -67,12 +68,12 @@ def export(
             "runtime": ", ".join(f"{name} {release}" for name, release in certificate.runtime.items()),
             "read from text": certificate.read,
             "generated right": certificate.generated,
-            "smallest margin": certificate.min_margin,
-            "largest change of a margin": certificate.largest_margin_change,
+            "smallest logit margin": certificate.min_margin,
+            "largest margin change": certificate.largest_margin_change,
             "parameters": certificate.parameters,
             "bytes": certificate.bytes,
-            "tokens that compete": certificate.vocab,
+            "vocabulary": certificate.vocab,
             "dtype": certificate.dtype,
-            "cache": certificate.cache_dtype,
+            "key-value cache": certificate.cache_dtype,
         },
     )

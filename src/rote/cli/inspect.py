@@ -21,26 +21,29 @@ SHOWN = 12
 def inspect(
     model: Path,
     /,
-    *words: Annotated[str, Parameter(help="The key of a fact; all facts and heads when absent.")],
+    *words: Annotated[str, Parameter(help="The key of a fact. Default: all facts and heads.")],
     off: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     facts: str | None = None,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Where is this fact? What each head and the skip connection add to its answer, and what is left without each.
+    """Attribute an answer to heads: direct logit attribution (DLA) and zero-ablation.
 
-    Without words it tells what each head stores: how many facts are lost when it is switched off.
+    For one fact: what each head and the direct path (residual stream) add to the logits, and the logit margin with that
+    part set to zero. Without a key: every head's ablation impact over all facts. That is not storage: ablating one head
+    also removes what other heads cancel, so that impacts add up to more facts than there are. Exits 1 if the fact is
+    not recalled.
 
-    Example: `rote inspect model capital France`
+    Examples: `rote inspect model capital France`, `rote inspect model --off 0.3 0.7`
 
     Parameters
     ----------
     model
         A model folder of an architecture with heads.
     off
-        Heads to switch off first, as LAYER.HEAD counted from 0: `--off 0.3 0.7`.
+        Heads to set to zero first, as LAYER.HEAD counted from 0.
     facts
-        The facts that the model was made from, where the folder does not name them.
+        The facts that the model stores. Default: the source that the folder names.
     """
     from rote.folders import read_folder
     from rote.measure.inspection import inspect as take_apart
@@ -67,7 +70,7 @@ def _heads(off: tuple[str, ...]) -> list[Head]:
 def _lost(
     opened: Model, folder: Path, facts: str | None, reading: ReadingOptions | None, heads: list[Head]
 ) -> list[str]:
-    """Facts that these heads take with them, in words."""
+    """Facts lost when these heads are ablated, in words."""
     from rote.measure.head_use import facts_lost
 
     task = facts_of(folder, facts, reading)[1]
@@ -92,12 +95,16 @@ def _overview(
         print_json({**table.summary(), **({} if lost is None else {"facts_lost": lost})})
         return 0
     weakest = [[task.fact_in_words(int(row)), float(table.margins[row])] for row in table.by_margin()[:SHOWN]]
-    print_table(f"{name}: {table.recalled:,} of {task.facts:,} recalled; smallest margins", ["fact", "margin"], weakest)
+    print_table(
+        f"{name}: {table.recalled:,} of {task.facts:,} recalled; smallest logit margins",
+        ["fact", "logit margin"],
+        weakest,
+    )
     order = sorted(table.heads, key=lambda head: (-(head.loses or head.decides), -abs(head.mean_to_margin)))
     more = f", {SHOWN} of {len(order)}" if len(order) > SHOWN else ""
     print_table(
-        f"what each head stores{more} (the skip adds {table.skip_to_margin:.3g} to a margin on average)",
-        ["head", "facts lost without it", "adds to a margin, mean", "most", "adds most to"],
+        f"ablation impact by head{more}; the direct path adds {table.skip_to_margin:.3g} to the margin on average",
+        ["head", "facts lost", "mean DLA", "largest DLA", "largest DLA at"],
         [
             [use.name, use.loses, use.mean_to_margin, use.largest_to_margin, str(task.fact_in_words(use.strongest[0]))]
             for use in order[:SHOWN]
@@ -111,13 +118,13 @@ def _show(seen: Inspection, lost: list[str] | None) -> None:
     pairs: dict[str, Any] = {
         "key": " ".join(seen.key),
         "logit": seen.answer_logit,
-        "nearest wrong answer": f"{seen.nearest} ({seen.nearest_logit:.4g})",
-        "margin": seen.margin,
-        "lost without any one of": _named(seen.needed) or "nothing: no single part is needed",
+        "runner-up": f"{seen.nearest} ({seen.nearest_logit:.4g})",
+        "logit margin": seen.margin,
+        "lost without": _named(seen.needed) or "no single part",
     }
     if seen.off:
-        pairs["the model says"] = seen.said
-        pairs["switched off"] = ", ".join(map(str, seen.off))
+        pairs["answer after ablation"] = seen.said
+        pairs["ablated"] = ", ".join(map(str, seen.off))
     print_pairs(seen.answer, pairs)
     order = sorted(seen.contributions, key=lambda part: -abs(part.to_margin))
     shown = order[:SHOWN]
@@ -137,8 +144,8 @@ def _show(seen: Inspection, lost: list[str] | None) -> None:
         added = [sum(part.to_answer for part in rest), sum(part.to_nearest for part in rest)]
         rows.append([f"{len(rest)} others", *added, added[0] - added[1], None, ""])
     rows.append(["sum", seen.answer_logit, seen.nearest_logit, seen.margin, None, ""])
-    columns = ["part", "to the answer", f"to {seen.nearest}", "to the margin", "margin without", "attends to"]
-    print_table("what each part adds", columns, rows)
+    columns = ["part", "to the answer", f"to {seen.nearest}", "to the margin", "margin if ablated", "attends to"]
+    print_table("direct logit attribution, and the logit margin after zero-ablation", columns, rows)
     _tell_lost(lost)
 
 
@@ -156,8 +163,8 @@ def _tell_lost(lost: list[str] | None) -> None:
     if lost is None:
         return
     if not lost:
-        print("No fact is lost with these heads switched off.\n")
+        print("No fact is lost when these heads are ablated.\n")
         return
     shown = "; ".join(lost[:SHOWN])
     more = f" and {len(lost) - SHOWN:,} more" if len(lost) > SHOWN else ""
-    print(f"{len(lost):,} facts are lost with these heads switched off: {shown}{more}\n")
+    print(f"{len(lost):,} facts are lost when these heads are ablated: {shown}{more}\n")

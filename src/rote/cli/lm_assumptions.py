@@ -28,29 +28,29 @@ def assumptions(
     loading: LoadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do the theorems' assumptions hold inside this language model, layer by layer?
+    """Test the theorems' assumptions inside a language model, layer by layer.
 
-    Passages of text are read; per layer, the rank and the Kruskal rank of the queries, the rank of the contexts, the
-    separation of tokens and the saturation of attention are measured, beside the theorem that asks for each.
+    Reads passages of text. Per layer it measures the rank and the Kruskal rank of the queries, the rank of the
+    contexts, the separation of tokens and the saturation of attention, and names the theorems whose assumptions hold.
 
-    Example: `rote lm assumptions model --tokens 16`
+    Example: `rote lm assumptions gpt2 --tokens 16`
 
     Parameters
     ----------
     model
         A Hugging Face folder, a GGUF file, or a name in the local cache.
     text
-        Text to read; the topics of Python's language reference when absent.
+        Text file to read. Default: the topics of Python's language reference.
     passages
-        How many passages; a tenth more than the model has dimensions when absent.
+        Number of passages. Default: 10 % more than the model has dimensions.
     tokens
-        Tokens of a passage, the papers' n.
+        Tokens per passage, n in the papers.
     subsets
-        Random subsets of n queries that are tried for the Kruskal rank.
+        Random subsets of n queries that are tested for the Kruskal rank.
     batch
-        Passages read at once.
+        Passages per forward pass.
     seed
-        Same seed, same subsets.
+        Seed of the random subsets.
     figure
         Also draw the layers, as this PNG or SVG file.
     """
@@ -105,7 +105,7 @@ def _show(found: Assumptions, drawn: str | None) -> None:
             if look_up.bound is None
             else f"divergence at most {look_up.bound:.3g} nats",
         }
-    print_pairs("the whole model", {**pairs, **({"figure": drawn} if drawn else {})})
+    print_pairs("model", {**pairs, **({"figure": drawn} if drawn else {})})
 
 
 def _share(share: Share | None) -> str:

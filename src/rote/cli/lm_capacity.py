@@ -40,54 +40,53 @@ def capacity(
     on: On = "here",
     as_json: AsJson = False,
 ) -> int:
-    """How many bits per parameter an architecture can be made to hold.
+    """Measure how many bits per parameter an architecture can memorize.
 
-    Fresh models memorize random strings, of more and more bits, until no more is held; the code length under the model
-    says how much is. Strings that were never seen must earn nothing. Every point is kept when it ends: start the same
-    command again after an interruption and it goes on.
+    Fresh models are trained on random strings of increasing total entropy until the memorized bits, measured by
+    cross-entropy (codelength), stop growing. Held-out strings are a control and must show zero gain. Every finished
+    point is kept: after an interruption the same command resumes.
 
     Example: `rote lm capacity llama`
 
     Parameters
     ----------
     model
-        gpt2, llama or mamba, or a plain Transformer (plain, attention-only, mlp-only), with the sizes below; a
-        configuration file (.json), rote's or Hugging Face's; or module:function, a Python function that makes a causal
-        torch module.
+        gpt2, llama, mamba or a plain Transformer (plain, attention-only, mlp-only) with the sizes below; a .json
+        configuration of rote or Hugging Face; or module:function, a Python function that returns a causal torch module.
     dim
         Model dimension of a named architecture.
     layers
-        Their blocks.
+        Number of Transformer blocks.
     heads
-        Their attention heads.
+        Number of attention heads.
     mlp
-        Width of their MLP as a multiple of dim; when absent 4, 3 for llama, 2 (the expansion) for mamba.
+        MLP width as a multiple of --dim. Default: 4; 3 for llama; 2, the expansion, for mamba.
     tied
-        Whether the unembedding is the token embedding.
+        Tie the unembedding to the token embedding.
     head_dim
-        Dimension of a head; dim / heads when absent.
+        Head dimension. Default: --dim / --heads.
     norm
-        Norm of a plain Transformer; rms when absent.
+        Normalization of a plain Transformer. Default: rms.
     protocol
-        strings: random strings, by code length; facts: look-up facts, and only models that recall all of them count.
+        strings: bits by codelength on random strings; facts: look-up facts, counting only models with full recall.
     vocab
-        Tokens that strings are made of.
+        Vocabulary size of the strings.
     key
-        Tokens that make each string its own; given to the model, not counted.
+        Tokens of the unique prefix of each string, given to the model and not counted.
     load
-        Bits offered per parameter; may be repeated. When absent, more and more until less is held on both sides.
+        Bits offered per parameter; may be repeated. Default: increasing loads until the curve has peaked.
     steps
-        Steps of training; a half, a quarter and an eighth of them are tried as well.
+        Training steps; a half, a quarter and an eighth of them are measured as well.
     seeds
         Models per load.
     rate
-        Peak learning rate; searched for when absent.
+        Peak learning rate. Default: searched for.
     output
-        Folder of the run; runs/meter-MODEL-PROTOCOL-DIMxLAYERS when absent.
+        Folder of the run. Default: runs/lm-capacity-MODEL-PROTOCOL-DIMxLAYERS.
     figure
         Also draw bits held against bits offered, as this PNG or SVG file.
     workers
-        Models trained at once; one per core when absent. Results do not depend on it.
+        Models trained at once; results do not depend on it. Default: one per core.
     """
     from rote.errors import InputError
     from rote.experiments.lm_capacity.meter import lm_capacity as measure
@@ -98,7 +97,7 @@ def capacity(
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
-    folder = output or Path("runs") / f"meter-{named}-{protocol}-{dim}x{layers}"
+    folder = output or Path("runs") / f"lm-capacity-{named}-{protocol}-{dim}x{layers}"
     reading = measure(
         model, Sizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
         loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
@@ -108,14 +107,16 @@ def capacity(
         print_json({**reading.summary(), "run": str(folder), "figure": drawn})
     else:
         _show(reading, folder, drawn)
-    return 0 if reading.check_holds else complain("strings that were never seen earn bits: the count is wrong", 1)
+    return (
+        0 if reading.check_holds else complain("held-out strings show a gain: the measured bits are not memorized", 1)
+    )
 
 
 def _show(reading: MeterReading, folder: Path, drawn: str | None) -> None:
     total = reading.parameters.total
     print_table(
         f"{reading.name}: bits per parameter, {reading.points[0].steps:,} steps at rate {reading.rate:g}",
-        ["strings", "offered", "held", "seeds", "tokens recalled", "fresh strings", "CPU s"],
+        ["strings", "offered", "memorized", "by seed", "token accuracy", "held-out gain", "CPU s"],
         [
             [
                 size, f"{points[0].offered / total:.3f}", f"{reading.mean(size):.3f}",
@@ -129,41 +130,41 @@ def _show(reading: MeterReading, folder: Path, drawn: str | None) -> None:
     )  # fmt: skip
     value = reading.bits_per_parameter
     if value is None:
-        print("  no size was recalled whole by every seed; offer less with --load, or give more --steps")
+        print("  no size had full recall in every seed; lower --load or raise --steps")
     else:
         print_pairs(
-            "reading",
+            "estimate",
             {
                 "bits per parameter": _with_interval(reading),
                 "without embeddings": f"{reading.without_embeddings:.3f}",
                 "counted as parameters": counted_as_parameters(reading.parameters),
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
-                "last doubling added": _last_doubling(reading),
-                "eight times the steps": _more_steps(reading),
-                "plateau": "in sight" if reading.plateau_in_sight else "not in sight: offer other --load",
+                "gain of the last doubling": _last_doubling(reading),
+                "at 8x the steps": _more_steps(reading),
+                "saturated": "yes" if reading.plateau_in_sight else "no: try other values of --load",
                 "after rounding": ", ".join(f"{name} {held:.2f}" for name, held in reading.rounded.items()),
-                "fresh strings": "earn nothing" if reading.check_holds else "EARN BITS",
+                "held-out strings": "no gain" if reading.check_holds else "GAIN: NOT MEMORIZED",
             },
         )
-    print(f"  {reading.trained} points trained now; they are in {folder}" + (f", figure {drawn}" if drawn else ""))
+    print(f"  {reading.trained} points trained now; run {folder}" + (f", figure {drawn}" if drawn else ""))
 
 
 def _with_interval(reading: MeterReading) -> str:
     low, high = reading.interval
     if not math.isfinite(low):
-        return f"{reading.bits_per_parameter:.3f} (no interval: give more --seeds, or --load beyond full recall)"
-    return f"{reading.bits_per_parameter:.3f}, from {low:.2f} to {high:.2f} (seeds, 95 %, and more steps)"
+        return f"{reading.bits_per_parameter:.3f} (no interval: raise --seeds, or --load beyond full recall)"
+    return f"{reading.bits_per_parameter:.3f}, {low:.2f} to {high:.2f} (95 % over seeds, upper end at 8x the steps)"
 
 
 def _last_doubling(reading: MeterReading) -> str:
     gain, half_width = reading.gain_of_twice, reading.half_width
     if not math.isfinite(half_width):
         return f"{gain:+.3f}"
-    than = "settled: no more than" if reading.settled else "not settled: more than"
-    return f"{gain:+.3f}; {than} seeds differ, +-{half_width:.3f}"
+    than = "converged: at most" if reading.settled else "not converged: more than"
+    return f"{gain:+.3f}; {than} the spread over seeds, +-{half_width:.3f}"
 
 
 def _more_steps(reading: MeterReading) -> str:
     if not math.isfinite(reading.with_more_steps):
-        return "cannot be told from one length of training"
-    return f"would hold {reading.with_more_steps:.2f}, if doublings go on adding the same share of the one before"
+        return "unknown: requires several training lengths"
+    return f"{reading.with_more_steps:.2f}, if each doubling gains the same share of the one before"

@@ -20,15 +20,15 @@ class LoadingOptions:
     """How a language model is loaded."""
 
     gguf: str | None = None
-    "The GGUF file to load, where a folder holds several."
+    "The GGUF file to load, if a folder has several."
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-    "Numbers of the weights."
+    "Precision of the weights."
     device: str = "cpu"
-    "Any device that torch knows."
+    "A torch device."
     download: Annotated[bool, Parameter(negative="")] = False
-    "Allow the network; without it only local files are read."
+    "Allow downloads. Default: only local files are read."
     remote_code: Annotated[bool, Parameter(negative="")] = False
-    "Allow Python code that comes with the model to run."
+    "Allow Python code that comes with the model to run. Default: rejected."
 
 
 def load_language_model(model: Path, options: LoadingOptions | None, attentions: bool = False) -> LanguageModel:

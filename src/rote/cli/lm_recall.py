@@ -116,7 +116,7 @@ def _show(result: LanguageRecall, title: str, replies: Path | None) -> None:
                 low, high = tally.interval(measure)
                 shares += [tally.right[measure], f"{low:.0%}-{high:.0%}"]
             rows.append([relation or "", tally.facts, *shares, round(tally.bits, 1), text])
-    columns = ["relation", "facts", "first token", "95 %", "whole", "95 %", "choice", "95 %", "bits", "template"]
+    columns = ["relation", "facts", "first token", "95 %", "full answer", "95 %", "choice", "95 %", "bits", "template"]
     print_table(title, columns, rows)
     spreads = {
         f"{relation or 'all'}, over templates": ", ".join(
@@ -128,11 +128,11 @@ def _show(result: LanguageRecall, title: str, replies: Path | None) -> None:
         if len({reply.template for reply in result.replies if relation in (None, reply.relation)}) > 1
     }
     print_pairs(
-        "in all",
+        "all relations",
         {
             **spreads,
             "ceiling": f"{result.ceiling:.2%}",
-            "bits by the code": f"{result.bits:,.1f}",
+            "bits (cross-entropy estimate)": f"{result.bits:,.1f}",
             "bits per parameter": f"{result.bits_per_parameter:.3g}",
             "parameters": counted_as_parameters(result.parameters),
             "dtype": result.dtype,

@@ -32,18 +32,18 @@ Facts = Annotated[
 On = Annotated[
     str,
     Parameter(
-        help="Where trials run, with the same results: here, ray (one on this machine, joined or started), or a Ray "
-        "cluster's address (ray://HOST:PORT, HOST:PORT)."
+        help="Where trials run, with the same results: here, ray (on this machine, joined or started), or the address "
+        "of a Ray cluster (ray://HOST:PORT, HOST:PORT)."
     ),
 ]
 PartOfTrials = Annotated[
     str | None,
     Parameter(
         name="--part",
-        help="Train one part of the trials, such as 1/2, and others on other machines; `rote runs merge` joins them.",
+        help="Train one part of the trials, for example 1/2; `rote runs merge` joins the parts. Default: all trials.",
     ),
 ]
-Seed = Annotated[int, Parameter(help="Same seed, same result.")]
+Seed = Annotated[int, Parameter(help="Random seed; the same seed gives the same result.")]
 Figures = Annotated[tuple[Literal["png", "svg", "pdf"], ...], Parameter(negative="", consume_multiple=True)]
 """Formats of the figures that a command draws."""
 
@@ -51,26 +51,27 @@ Figures = Annotated[tuple[Literal["png", "svg", "pdf"], ...], Parameter(negative
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a table's cells become tokens."""
+    """How the cells of a table become tokens."""
 
     key: Annotated[tuple[str, ...] | None, Parameter(negative="")] = None
-    "Key columns, in order; all but the answer and the weight when absent."
+    "Key columns, in order. Default: all but the answer and the weight."
     answer: str | None = None
-    "Answer column; the last one when absent."
+    "Answer column. Default: the last one."
     weight: str | None = None
-    "Weight column, which makes a distribution; the one named `weight` when absent."
+    "Weight column, which makes the task a distribution. Default: the column named `weight`, if any."
     keys: Literal["words", "letters", "spaces"] | None = None
-    "A key cell is one token, or is spelled in letters, or is split at its spaces; by what the table needs when absent."
+    "Tokens of a key cell: one word, its letters, or its parts between spaces. Default: by what the table requires."
     pad: int | None = None
-    "Pad letters (or what spaces divide) to this many tokens instead of the longest key's."
+    "Pad letters or parts to this many tokens. Default: those of the longest key."
     contradictions: Literal["refuse", "keep", "first", "last", "most"] | None = None
-    "What to do with a key that has several answers: refuse it, keep all, or the first, the last or the commonest."
+    "A key with several answers: refuse the table, keep all of them, or the first, last or most frequent. "
+    "Default: refuse."
     blanks: Literal["refuse", "skip"] | None = None
-    "What to do with rows in which the key or the answer is blank."
+    "Rows with a blank key or answer: refuse the table or skip them. Default: refuse."
     delimiter: str | None = None
-    "The character between cells; noticed when absent."
+    "The character between cells. Default: detected."
     header: Literal["yes", "no"] | None = None
-    "Whether the first line names the columns; noticed when absent."
+    "Whether the first line names the columns. Default: detected."
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""
@@ -114,13 +115,13 @@ def facts_of(folder: Path, source: str | None, options: ReadingOptions | None) -
 
     origin = read_origin(folder)
     if source is None and origin.source in UNNAMED:
-        raise InputError(f"{folder}: was made from facts that have no name ({origin.source}); name the facts to use")
+        raise InputError(f"{folder}: its facts have no name ({origin.source}) and cannot be read again; name the facts")
     named = origin.source if source is None else source
     return named, read_facts(named, options, origin.reading)
 
 
 def tell(notes: Sequence[str]) -> None:
-    """What was noticed on the way, a line each, on stderr; options as the flags one would type."""
+    """Print one line per note on stderr, with options as the flags that a user types."""
     import sys
 
     from rote.cli.flags import in_flags

@@ -22,20 +22,20 @@ def plan(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """What `rote build` makes of these facts by every method, beside a look-up table and a zip of them.
+    """Compare the size of a model by every method with a look-up table and a zip of the facts.
 
     Example: `rote plan countries`
 
     Parameters
     ----------
     dtype
-        Precision of the weights; each method's own when absent.
+        Precision of the weights. Default: each method's own.
     everything
-        Also build what takes long, to learn the sizes that only building tells.
+        Also build the methods whose size is known only after building, which may take long.
     """
     from rote.tasks import require_tokens
 
-    why = "plans are for token tasks; for vectors see `rote bounds` (mahdavi2024.theorem1)"
+    why = "rote plan compares models of tokens; for vectors see `rote show mahdavi2024.theorem1`"
     task = require_tokens(read_facts(facts, reading), why)
 
     from rote.experiments.sizing.plan import plan as make_plan
@@ -54,7 +54,7 @@ def plan(
     sized = [row for row in rows if row.section in ("builds", "no model")]
     print_table(
         f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers",
-        ["bytes", "parameters", "what holds them, and what builds it"],
+        ["bytes", "parameters", "method, or command that builds it"],
         [
             [row.bytes, row.parameters, _what(row, command(row))]
             for row in sorted(sized, key=lambda row: row.bytes or 0)
@@ -62,18 +62,22 @@ def plan(
     )
     if sections["starts"]:
         print_table(
-            "no size is promised: only building tells (--all does so)",
-            ["method", "what builds it, and where it starts"],
+            "size known only after building (--all builds them)",
+            ["method", "command and starting size"],
             [[row.id, f"{_what(row, command(row))}: {row.reason}"] for row in sections["starts"]],
         )
     if sections["orders"]:
         print_table(
-            "orders of growth and estimates, which no method builds",
+            "orders of growth and estimates, without a construction",
             ["result", "kind", "parameters", "model"],
             [[row.id, row.kind, row.parameters, row.model] for row in sections["orders"]],
         )
     if sections["refused"]:
-        print_table("cannot hold them", ["method", "why"], [[row.id, row.reason] for row in sections["refused"]])
+        print_table(
+            "methods that cannot store these facts",
+            ["method", "reason"],
+            [[row.id, row.reason] for row in sections["refused"]],
+        )
 
 
 def _what(row: PlanRow, command: str | None) -> str:

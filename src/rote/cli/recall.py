@@ -26,7 +26,9 @@ def recall(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """How many of these facts a model recalls, beside the most that any model could.
+    """Measure how many facts a model recalls, compared with the most that any model could.
+
+    A fact is recalled if its answer has the strictly largest logit.
 
     Example: `rote recall model airports`
 
@@ -35,9 +37,9 @@ def recall(
     model
         A model folder. For a language model use `rote lm recall`.
     facts
-        A file, a generator or a named source; what the model was made from when absent.
+        A file, a generator or a named source. Default: the source that the model folder names.
     expect
-        all: exit 1 when a fact that any model could recall is missed.
+        all: exit 1 if the model misses a fact that a model can recall.
     """
     if _is_language_model(model):
         raise InputError(f"{model}: a language model, which is asked in words; use `rote lm recall {model} FACTS`")
@@ -64,8 +66,8 @@ def recall(
     print_pairs(
         f"{model} recalls {recalled.recalled:,} of {recalled.facts:,} facts of {named}",
         {
-            "recall": f"{recalled.recall:.2%}  (ceiling {recalled.ceiling:.2%})",
-            "smallest margin": recalled.min_margin,
+            "accuracy": f"{recalled.recall:.2%}  (ceiling {recalled.ceiling:.2%})",
+            "smallest logit margin": recalled.min_margin,
             "bits per parameter": recalled.bits_per_parameter,
             "parameters": recalled.parameters,
             "dtype": folder.model.dtype_name,
@@ -75,7 +77,7 @@ def recall(
                 if name in summary
             },
             **(
-                {"missed, for example": "; ".join(f"{miss['fact']} (said {miss['said']})" for miss in examples)}
+                {"missed, for example": "; ".join(f"{miss['fact']} (answered {miss['said']})" for miss in examples)}
                 if examples
                 else {}
             ),

@@ -21,29 +21,29 @@ def report(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """One file that can be sent: what was run, its figures, claims with verdicts, certificates, how to make it again.
+    """Write one HTML file on models and runs: figures, claims with verdicts, certificates, commands.
 
-    The file loads nothing from anywhere. Pointing at a mark of a figure shows its numbers.
+    The file is self-contained and can be sent. Pointing at a mark of a figure shows its numbers.
 
-    Example: `rote report model -o report.html`
+    Example: `rote report model runs/sweep -o report.html`
 
     Parameters
     ----------
     output
         The HTML file.
     markdown
-        A folder to write the same into as files for a paper: Markdown, a CSV per table, and figures.
+        Also write the report into this folder as files for a paper: Markdown, one CSV per table, and figures.
     figures
         Formats of those figures.
     title
-        What the report is called.
+        Title of the report.
     facts
-        The facts of the models, where their folders do not name them.
+        The facts that the models store. Default: the sources that their folders name.
     """
     from rote.errors import InputError
 
     if not paths:
-        raise InputError("report: on what? Name model folders and runs")
+        raise InputError("rote report: missing PATHS; name model folders and runs")
     task = None if facts is None else read_facts(facts, reading)
 
     from rote.report.html import write_html
@@ -61,4 +61,4 @@ def report(
         return
     print(f"Report: {output} ({output.stat().st_size / 1024:,.0f} KiB, needs no network)")
     if markdown is not None:
-        print(f"Files for a paper: {written[1]} and {len(written) - 2} figures and tables beside it")
+        print(f"Files for a paper: {written[1]} and {len(written) - 2} figures and tables")

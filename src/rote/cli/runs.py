@@ -15,21 +15,21 @@ SHOWN = 20
 
 runs = App(
     name="runs",
-    help="Look into runs, compare them, and put together what several machines trained.",
+    help="List, show, fit, export, compare and merge runs.",
     help_epilogue="",
 )
 
 
 @runs.command(name="list", sort_key=0)
 def list_(folder: Path = Path("runs"), /, *, as_json: AsJson = False) -> int:
-    """Every run below a folder: what it is of, how many trials ended, failed and were planned.
+    """List every run below a folder, with its trials: finished, planned and failed.
 
     Example: `rote runs list runs`
 
     Parameters
     ----------
     folder
-        Where to look.
+        Folder to search.
     """
     from rote.experiments.runs.listing import list_runs
 
@@ -42,7 +42,7 @@ def list_(folder: Path = Path("runs"), /, *, as_json: AsJson = False) -> int:
         return 0
     print_table(
         f"runs below {folder}",
-        ["of", "trials", "failed", "CPU s", "run"],
+        ["name", "trials", "failed", "CPU s", "folder"],
         [
             [
                 run.name,
@@ -68,7 +68,7 @@ def show(
     most: int = SHOWN,
     as_json: AsJson = False,
 ) -> int:
-    """What a run holds: its cells with the mean of what their trials are judged by, and every failure with its reason.
+    """Show a run: the mean score of every cell (combination of sizes), and every failure with its reason.
 
     Example: `rote runs show runs/sweep --where heads=5`
 
@@ -77,9 +77,9 @@ def show(
     run
         Folder of the run.
     where
-        Cells with this value of a field (heads=5, protocol.name=fast) alone; may be repeated.
+        Only cells with this value of a field (heads=5, protocol.name=fast); may be repeated.
     most
-        Cells that are shown.
+        Number of cells to show.
     """
     from rote.errors import InputError
     from rote.experiments.runs.listing import show_run
@@ -96,10 +96,10 @@ def show(
         str(run),
         {
             **overview.identity,
-            "trials": f"{overview.trials:,} ended, {overview.failed:,} failed",
+            "trials": f"{overview.trials:,} finished, {overview.failed:,} failed",
             **({"planned": overview.about["trials"]} if "trials" in overview.about else {}),
-            "processor": f"{overview.seconds:,.1f} s",
-            "last ended": overview.last_ended or "-",
+            "CPU time": f"{overview.seconds:,.1f} s",
+            "last finished": overview.last_ended or "-",
         },
     )
     if content.cells:
@@ -112,7 +112,7 @@ def show(
         )
     if content.failed:
         print_table(
-            "failed; the run's command tries them again",
+            "failed trials; the command of the run retries them",
             ["seed", "reason"],
             [[failure.key.seed, failure.reason] for failure in content.failed[:most]],
         )
@@ -131,7 +131,7 @@ def export(
     times: bool = True,
     as_json: AsJson = False,
 ) -> int:
-    """Write a run's trials as one table, CSV or Parquet: a row a trial, a column for all that it says.
+    """Write the trials of a run as one table, CSV or Parquet: one row per trial, one column per value.
 
     Example: `rote runs export runs/sweep -o trials.parquet`
 
@@ -142,7 +142,7 @@ def export(
     output
         File to write, .csv or .parquet.
     times
-        Whether to write how long each trial took, and when it ended. Without, the same trials give the same bytes.
+        Include how long each trial took and when it finished. Without times, the same trials give the same bytes.
     """
     from rote.experiments.runs.table import export_run
 
@@ -156,7 +156,7 @@ def export(
 
 @runs.command(sort_key=4)
 def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
-    """Whether two runs hold the same trials with the same results, times aside; exit 1 when they do not.
+    """Compare two runs: the same trials with the same results, times aside. Exits 1 if they differ.
 
     Example: `rote runs diff here/sweep there/sweep`
 
@@ -165,7 +165,7 @@ def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
     first
         Folder of a run.
     second
-        Folder of another.
+        Folder of another run.
     """
     from rote.experiments.runs.merge import diff_runs
 
@@ -174,19 +174,19 @@ def diff(first: Path, second: Path, /, *, as_json: AsJson = False) -> int:
         print_json(found.summary())
         return 0 if found.equal else 1
     print_pairs(
-        "the same" if found.equal else "not the same",
+        "the runs agree" if found.equal else "the runs differ",
         {
             **({"plans": found.identity} if found.identity else {}),
-            "trials alike": found.same,
-            f"in {first} alone": len(found.only_first),
-            f"in {second} alone": len(found.only_second),
+            "equal trials": found.same,
+            f"only in {first}": len(found.only_first),
+            f"only in {second}": len(found.only_second),
             "different": len(found.different),
         },
     )
     if found.different:
         print_table(
             "trials that differ",
-            ["seed", "what"],
+            ["seed", "difference"],
             [[trial.key.seed, _fields(trial.fields)] for trial in found.different[:SHOWN]],
         )
     return 0 if found.equal else 1
@@ -198,9 +198,11 @@ def merge(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     as_json: AsJson = False,
 ) -> int:
-    """Put together runs of one plan that were trained apart, in parts; its command goes on with the whole.
+    """Merge the parts of one run that were trained apart, for example on several machines.
 
-    Example: `rote runs merge here/sweep there/sweep -o runs/whole`
+    The command of the run then resumes in the merged folder.
+
+    Example: `rote runs merge here/sweep there/sweep -o runs/merged`
 
     Parameters
     ----------
@@ -216,7 +218,7 @@ def merge(
         print_json(merged.summary())
         return 0
     planned = f" of {merged.planned:,} planned" if merged.planned is not None else ""
-    twice = f"; {merged.shared:,} were in several and agree" if merged.shared else ""
+    twice = f"; {merged.shared:,} were in several parts and agree" if merged.shared else ""
     print(f"{merged.trials:,} trials{planned} are in {merged.folder}{twice}")
     return 0
 

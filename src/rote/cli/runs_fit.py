@@ -20,19 +20,19 @@ def fit(
     weighting: Literal["uniform", "sampled"] = "uniform",
     as_json: AsJson = False,
 ) -> None:
-    """How capacity grows in heads, head dimension and dimension: exponents with intervals, forms compared.
+    """Fit how capacity grows with heads, head dimension and dimension: exponents with intervals.
 
-    Capacity is counted in associations, those an accuracy speaks for. Every sweep in the run in which one size varies
-    and the others are fixed is fitted with a line, a quadratic, a power law and a saturating form.
+    Capacity is the number of associations implied by the measured accuracy, corrected for guessing. Every series of the
+    run in which one size varies is fitted with a line, a quadratic, a power law and a saturating form.
 
     Example: `rote runs fit runs/dana2025.fig1a-fast`
 
     Parameters
     ----------
     run
-        Folder of a run (`rote reproduce`).
+        Folder of a run of `rote reproduce` or `rote sweep`.
     weighting
-        Accuracy over all contexts alike, or weighted as they were sampled (as published).
+        uniform: accuracy over all contexts; sampled: weighted as contexts were sampled, as published.
     """
     from rote.experiments.runs.laws import fit_run
 
@@ -49,7 +49,7 @@ def fit(
                 law.sweep.size,
                 _fixed(law.sweep, several),
                 f"{law.fits[0].points - law.fits[0].saturated}"
-                + (f" + {law.fits[0].saturated} full" if law.fits[0].saturated else ""),
+                + (f" + {law.fits[0].saturated} saturated" if law.fits[0].saturated else ""),
                 "-" if law.power is None else f"{law.power.values['exponent']:.2f}",
                 "-" if law.power is None else "{:.2f} to {:.2f}".format(*law.power.hull("exponent")),
                 ", ".join(f"{fit.law} {fit.aicc:.1f}" for fit in law.fits),

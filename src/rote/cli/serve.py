@@ -17,18 +17,18 @@ def serve(
     port: int = 8017,
     as_json: AsJson = False,
 ) -> None:
-    """A page on this machine: a planner, your runs as they go on, and what each head of a model stores.
+    """Serve a local web page: a planner, live progress of runs, and an inspector of models.
 
-    It shows what lies below the folders given, and nothing else.
+    It shows what lies below the given folders, and nothing else.
 
     Example: `rote serve demo runs`
 
     Parameters
     ----------
     host
-        The address to listen at; only this machine when absent.
+        The address to listen at.
     port
-        The port to listen at; 0 takes a free one.
+        The port to listen at; 0 picks a free one.
     """
     import socket
 
@@ -58,7 +58,7 @@ def serve(
     if as_json:
         print_json({"address": address, "folders": [str(folder) for folder in folders]})
     else:
-        print(f"Open {address} (Ctrl-C ends it)")
+        print(f"Open {address} (Ctrl-C stops it)")
     import sys
 
     sys.stdout.flush()

@@ -35,7 +35,7 @@ def _show_tally(every: list[dict[str, Any]]) -> None:
         outcomes = [outcome for figure in paper["figures"] for outcome in _outcomes(figure)]
         if outcomes:
             rows.append([paper["paper"], *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
-    print_table("claims, as they were judged last (rote show ID lists them)", ["paper", *OUTCOMES], rows)
+    print_table("claims, last verdicts (rote show ID lists them)", ["paper", *OUTCOMES], rows)
 
 
 def _outcomes(figure: dict[str, Any]) -> list[str]:
@@ -66,7 +66,7 @@ def show_paper(paper: dict[str, Any]) -> None:
 
 def _show_costs(figures: list[dict[str, Any]]) -> None:
     print_table(
-        "figures (rote reproduce ID; processor time of --quick, fast, --protocol paper)",
+        "figures (rote reproduce ID; CPU time of --quick, fast, --protocol paper)",
         ["figure", "quick", "fast", "paper", "what it shows"],
         [
             [figure["figure"], *_times(figure, ("quick", "fast", "paper")), figure["title"]]
@@ -77,22 +77,22 @@ def _show_costs(figures: list[dict[str, Any]]) -> None:
     statements = [figure for figure in figures if not figure["trains"]]
     if statements:
         print_table(
-            "statements, nothing trained (rote reproduce ID; processor time: --quick, whole)",
-            ["statement", "quick", "whole", "what it shows"],
+            "statements, nothing trained (rote reproduce ID; CPU time of --quick and of all)",
+            ["statement", "quick", "all", "what it shows"],
             [[figure["figure"], *_times(figure, ("quick", "fast")), figure["title"]] for figure in statements],
         )
 
 
 def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
-    """Processor time of each kind of run; nothing where it leaves the figure out."""
+    """CPU time of each kind of run; none where it leaves the figure out."""
     costs = [figure["estimated_costs"][run] for run in runs]
     return [_time(cost["processor_seconds"]) if cost["trials"] else "-" for cost in costs]
 
 
 def _show_verdicts(figures: list[dict[str, Any]]) -> None:
-    """Every claim with what became of it, in the words of one line."""
+    """Every claim with its verdict, one line each."""
     print_table(
-        "claims, as they were judged last (rote show FIGURE for rules and numbers)",
+        "claims, last verdicts (rote show FIGURE for rules and numbers)",
         ["figure", "verdict", "claim"],
         [
             [figure["figure"].partition(".")[2], _verdicts_in_words(claim), claim["statement"]]
@@ -115,7 +115,7 @@ def _verdicts_in_words(claim: dict[str, Any]) -> str:
 
 def show_figure(figure: dict[str, Any]) -> None:
     costs = figure["estimated_costs"] if figure["trains"] else {
-        "quick": figure["estimated_costs"]["quick"], "whole": figure["estimated_costs"]["fast"],
+        "quick": figure["estimated_costs"]["quick"], "all": figure["estimated_costs"]["fast"],
     }  # fmt: skip
     grid = f"{figure['cells']} cells, {figure['repeats']} repeats"
     if figure["trains"]:
@@ -125,7 +125,7 @@ def show_figure(figure: dict[str, Any]) -> None:
         {
             "grid": grid,
             "cost": ", ".join(
-                f"{run}: {cost['trials']} trials, {_time(cost['processor_seconds'])} of processor"
+                f"{run}: {cost['trials']} trials, {_time(cost['processor_seconds'])} CPU time"
                 for run, cost in costs.items()
                 if cost["trials"]
             ),
@@ -137,8 +137,8 @@ def show_figure(figure: dict[str, Any]) -> None:
     for series in figure["capacities"]:
         size = next(iter(series["points"][0]))
         print_table(
-            f"examples recalled, a seed each: {series['series']}",
-            [size, "promised", "recalled"],
+            f"examples recalled, one interval per seed: {series['series']}",
+            [size, "guaranteed", "recalled"],
             [[point[size], point["promised"], _intervals(point)] for point in series["points"]],
         )
 

@@ -26,11 +26,11 @@ def suite(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a set of models that store the same facts, with a manifest of what is stored where.
+    """Write a suite of models that store the same facts, with ground truth of what is stored where.
 
-    One model for every method, shape and load (facts over the H k + d that Theorem 1 of Dana et al. promises). For
-    every fact there is its margin, what each head and the skip connection add to its answer, and which heads hold it by
-    construction: ground truth to score attribution methods against.
+    One model for every method, shape and load (facts divided by the Hk + d that Theorem 1 of Dana et al. guarantees).
+    The manifest has every fact's logit margin, its direct logit attribution to heads and direct path, and the heads
+    that can hold it by construction: ground truth to score attribution methods against.
 
     Example: `rote suite "countries:facts=120,seed=1" -o suite --to transformerlens`
 
@@ -39,17 +39,17 @@ def suite(
     output
         Folder to write into.
     loads
-        Facts over capacity, divided by commas; without it six from 0.25 to 2. Above 1 only rote.readout makes models.
+        Facts divided by capacity, comma-separated; above 1 only rote.readout makes models. Default: six from 0.25 to 2.
     shapes
-        Pairs of embedding and head dimension, divided by commas: 12x4,20x5; without it three from 12x4 to 32x8.
+        Embedding and head dimensions, comma-separated: 12x4,20x5. Default: three from 12x4 to 32x8.
     methods
-        Constructions, divided by commas; without it all that have heads to tell apart.
+        Constructions, comma-separated. Default: all with several distinguishable heads.
     to
-        Formats besides rote's own, divided by commas: any target of `rote export`.
+        Export targets, comma-separated, in addition to rote's own format. Default: none.
     seeds
-        Models per combination, seeds 0, 1, ...
+        Models per combination, with seeds 0, 1, ...
     force
-        Replace a suite that exists.
+        Replace an existing suite.
     """
     from rote.experiments.suite import LOADS, SHAPES, SOLVED
     from rote.experiments.suite import suite as write_suite
@@ -71,14 +71,14 @@ def suite(
         return
     print_table(
         f"{written.path}: {len(manifest.models)} models of {manifest.facts:,} facts",
-        ["model", "heads", "load", "recalled", "smallest margin", "rounding"],
+        ["model", "heads", "load", "recalled", "smallest logit margin", "rounding"],
         [
             [model.id, model.spec["heads"], model.load, model.recalled, model.min_margin, model.margin_rounding]
             for model in manifest.models
         ],
     )
     for refused in manifest.refused:
-        print(f"  not made: {refused.id}: {refused.reason}")
+        print(f"  rejected: {refused.id}: {refused.reason}")
 
 
 def _words(text: str) -> list[str]:
@@ -89,11 +89,13 @@ def _number(word: str) -> float:
     try:
         return float(word)
     except ValueError:
-        raise InputError(f"`loads`: {word!r} is no number; give facts over capacity, such as 0.5,1") from None
+        raise InputError(
+            f"`loads`: {word!r} is not a number; give facts divided by capacity, for example 0.5,1"
+        ) from None
 
 
 def _shape(word: str) -> tuple[int, int]:
     dim, _, head_dim = word.partition("x")
     if not (dim.isascii() and dim.isdigit() and head_dim.isascii() and head_dim.isdigit()):
-        raise InputError(f"`shapes`: {word!r} is no pair; give dim and head_dim with an x between, such as 20x5")
+        raise InputError(f"`shapes`: {word!r} is not a pair; give dim and head_dim with an x between, for example 20x5")
     return int(dim), int(head_dim)

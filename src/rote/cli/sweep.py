@@ -42,53 +42,54 @@ def sweep(
     part: PartOfTrials = None,
     as_json: AsJson = False,
 ) -> int:
-    """Train every model of a grid of your own, and fit how capacity grows with each of its sizes.
+    """Train every model of a grid and fit how capacity grows with each size.
 
     A size is a number, several (1,5,9) or a range whose end is included (2:8, 2:8:2). The models learn random look-up
-    tables of all contexts. Every trial is kept when it ends: start the same command again after an interruption and it
-    goes on; with more values in the same folder only what is new is trained. The folder ends up with a figure (PNG,
-    SVG, PDF), the trials (CSV, Parquet) and the fitted laws (JSON); `rote runs fit` reads it too.
+    tables of all contexts. Every finished trial is kept: after an interruption the same command resumes, and with more
+    values in the same folder only new trials are trained. The folder ends up with a figure (PNG, SVG, PDF), the trials
+    (CSV, Parquet) and the fitted laws (JSON); `rote runs fit` reads it too.
 
     Example: `rote sweep --vocab 30 --context 3 --dim 8 --head-dim 2:8 --heads 1,5,9`
 
     Parameters
     ----------
     vocab
-        Tokens N.
+        Vocabulary size N.
     heads
-        Heads H per layer.
+        Number of heads H per layer.
     context
         Context length S.
     dim
-        Embedding dimension d; the head dimension when absent.
+        Embedding dimension d. Default: --head-dim.
     head_dim
-        Head dimension k; the embedding dimension when absent. Where it would exceed that, no model is made.
+        Head dimension k. Default: --dim. Combinations with k > d are left out.
     layers
-        Layers of attention.
+        Number of attention layers.
     width
-        Follow each layer by an MLP of this width.
+        Add an MLP of this width after each layer. Default: no MLP.
     variant
-        per-head, shared, or both divided by a comma: heads of their own, or behind one compression, when k < d.
+        per-head, shared, or both, comma-separated: every head has its own projections, or all heads read one
+        compression to k dimensions.
     protocol
-        fast, paper, best, or several divided by commas.
+        fast, paper, best, or several, comma-separated; `rote list protocols` explains them.
     seeds
-        Models per combination, seeds 0, 1, ...
+        Models per combination, with seeds 0, 1, ...
     output
-        Folder of the run; runs/sweep when absent.
+        Folder of the run. Default: runs/sweep.
     steps
-        Optimiser steps in place of the protocol's.
+        Optimizer steps. Default: the protocol's.
     batch
-        Contexts per step; all of them while they are few when absent.
+        Contexts per step. Default: all of them up to 10,000.
     optimizer
-        Adam, or Muon on the heads' matrices.
+        Adam, or Muon on the heads' matrices and Adam elsewhere. Default: the protocol's.
     rate
-        Peak learning rate.
+        Peak learning rate. Default: the protocol's.
     polish
-        L-BFGS iterations after the last step.
+        L-BFGS iterations after the last step. Default: the protocol's.
     workers
-        Models trained at once; one per core when absent. Results do not depend on it.
+        Models trained at once; results do not depend on it. Default: one per core.
     engine
-        Native where it can, else torch.
+        Training engine. auto: native where possible, else torch.
     """
     from rote.experiments.grid import Grid
     from rote.report.sweep import sweep as run_sweep
@@ -124,7 +125,7 @@ def _show(result: Sweep, files: list[str]) -> None:
         fixed = ", ".join(f"{name} {value}" for name, value in law.sweep.fixed.items() if name in result.grid.swept)
         print(f"  capacity grows as {law.sweep.size}^{growth}{f' at {fixed}' if fixed else ''}")
     if not result.laws:
-        print("  no law was fitted: that takes four values of one size below saturation")
+        print("  no law was fitted: a fit requires four values of one size below saturation")
     left_out = result.grid.left_out
     print_pairs(
         "sweep",

@@ -40,7 +40,9 @@ def train(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Find weights by optimisation: several seeds at once, the one that recalls most is saved with a certificate.
+    """Train models on facts, several seeds at once, and save the best with a certificate.
+
+    Finished seeds are kept: after an interruption the same command resumes.
 
     Example: `rote train countries -o model --dim 16 --heads 8`
 
@@ -53,35 +55,35 @@ def train(
     heads
         Heads per layer.
     head_dim
-        Head dimension; that of the embedding when absent.
+        Head dimension. Default: --dim.
     layers
-        Layers of attention.
+        Number of attention layers.
     width
-        Follow each layer by an MLP of this width.
+        Add an MLP of this width after each layer. Default: no MLP.
     variant
-        Heads of their own (per-head) or behind one compression (shared) when head_dim < dim.
+        per-head: every head has its own projections; shared: all heads read one compression to --head-dim dimensions.
     seeds
-        Models to train, seeds 0, 1, ...; the same seed gives the same model.
+        Number of models, with seeds 0, 1, ...; the same seed gives the same model.
     protocol
-        fast: few steps; paper: the schedule of Dana et al. 2025; best: as much as can be memorized.
+        fast: few steps; paper: the schedule of Dana et al. 2025; best: long training that memorizes most.
     steps
-        Optimiser steps in place of the protocol's.
+        Optimizer steps. Default: the protocol's.
     batch
-        Contexts per step; all of them while they are few when absent.
+        Contexts per step. Default: all of them up to 10,000.
     optimizer
-        Adam, or Muon on the heads' matrices.
+        Adam, or Muon on the heads' matrices and Adam elsewhere. Default: the protocol's.
     rate
-        Peak learning rate.
+        Peak learning rate. Default: the protocol's.
     polish
-        L-BFGS iterations after the last step.
+        L-BFGS iterations after the last step. Default: the protocol's.
     workers
-        Models trained at once; one per core when absent. Results do not depend on it.
+        Models trained at once; results do not depend on it. Default: one per core.
     engine
-        Native where it can, else torch.
+        Training engine. auto: native where possible, else torch.
     device
-        Any torch device; the native engine runs on cpu.
+        A torch device; the native engine requires cpu.
     force
-        Replace a model folder that exists.
+        Replace an existing model folder.
     """
     from rote.folders.destination import check_destination
     from rote.tasks import VectorTask, require_tokens
@@ -144,9 +146,9 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
             "architecture": describe(trained.best.model.spec),
             "parameters": document["parameters"],
             "bits per parameter": document["bits_per_parameter"],
-            "smallest margin": document["min_margin"],
+            "smallest logit margin": document["min_margin"],
             **({"divergence": document["divergence"]} if document["divergence"] is not None else {}),
-            **({"Theorem 1 promises": document["promised"]} if document["promised"] is not None else {}),
+            **({"Theorem 1 guarantees": document["promised"]} if document["promised"] is not None else {}),
             "protocol": f"{protocol.name}: {protocol.optimizer}, {protocol.steps:,} steps"
             + (f", batches of {protocol.batch:,}" if protocol.batch else ", all contexts at once")
             + (f", {protocol.polish} L-BFGS iterations" if protocol.polish else ""),

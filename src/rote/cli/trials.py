@@ -16,11 +16,11 @@ def failures(failed: Sequence[FailedTrial]) -> dict[str, str]:
     """A line on trials that failed, where there are any."""
     if not failed:
         return {}
-    return {"failed": f"{len(failed)} trials; the same command tries them again. The first: {failed[0].reason}"}
+    return {"failed": f"{len(failed)} trials; the same command retries them. The first: {failed[0].reason}"}
 
 
 def show_part(folder: Path, part: str, trained: int, ended: int, failed: Sequence[FailedTrial], as_json: bool) -> int:
-    """What became of one part of a run."""
+    """Print the outcome of one part of a run."""
     if as_json:
         reasons = [{"seed": trial.key.seed, "reason": trial.reason} for trial in failed]
         print_json({"run": str(folder), "part": part, "trained_now": trained, "trials": ended, "failed": reasons})
@@ -31,8 +31,8 @@ def show_part(folder: Path, part: str, trained: int, ended: int, failed: Sequenc
             "trials": f"{trained} trained now, {ended} in this folder",
             **failures(failed),
             "run": str(folder),
-            "then": f"rote runs merge {folder} OTHER_PART -o WHOLE",
-            "at last": "this command with -o WHOLE and without --part",
+            "then": f"rote runs merge {folder} OTHER_PART -o MERGED",
+            "finally": "this command with -o MERGED and without --part",
         },
     )
     return 0

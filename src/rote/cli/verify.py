@@ -19,18 +19,18 @@ def verify(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make a model's certificate again from its tensors and these facts, trusting nothing else in the folder.
+    """Recompute a model's certificate from its tensors and the facts, trusting nothing else in the folder.
 
-    Exits 1, naming the facts that fail, when any statement does not hold.
+    Exits 1, naming the facts that fail, if any statement does not hold.
 
     Example: `rote verify model airports`
 
     Parameters
     ----------
     model
-        A model folder, or a folder that `rote export` wrote: then every fact is asked through that tool again.
+        A model folder, or a folder written by `rote export`, whose facts are then asked through that tool.
     facts
-        A file, a generator or a named source; what the model was made from when absent.
+        A file, a generator or a named source. Default: the source that the model folder names.
     """
     from rote.folders.layout import is_export, source_of
 
@@ -61,7 +61,7 @@ def verify(
         return 0 if verdict.holds else 1
     print_table(
         f"{model} against {named}",
-        ["statement", "certificate", "made again", ""],
+        ["statement", "certificate", "recomputed", ""],
         [
             [check.name, _cut(check.stated), _cut(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
             for check in verdict.checks

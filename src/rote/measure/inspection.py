@@ -73,7 +73,7 @@ class Contribution:
         """As tables show it."""
         if self.part == "head":
             return f"head {Head(self.layer or 0, self.head or 0)}"
-        return "skip" if self.part == "skip" else f"mlp {self.layer}"
+        return "direct path" if self.part == "skip" else f"mlp {self.layer}"
 
     @property
     def to_margin(self) -> float:
