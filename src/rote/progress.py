@@ -1,4 +1,4 @@
-"""Progress of long work, passed down as an argument: silent in a library, bars on stderr at the command line."""
+"""Progress of long computations, passed as an argument: silent in the library, bars on stderr at the command line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Stage(Protocol):
-    """One piece of work whose length is known."""
+    """One computation in progress, of known or unknown length."""
 
     def advance(self, steps: int = 1) -> None: ...
 
@@ -17,7 +17,7 @@ class Stage(Protocol):
 
 
 class Progress:
-    """Shows nothing: the default everywhere below the command line."""
+    """Silent progress, the default of every library call."""
 
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
@@ -33,7 +33,7 @@ class _SilentStage:
 
 
 class Bars(Progress):
-    """Rich bars on stderr. A stage that ends within two seconds leaves no trace."""
+    """Progress bars on stderr, removed when a stage ends."""
 
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:

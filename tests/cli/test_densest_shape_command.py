@@ -44,4 +44,4 @@ def test_bad_input_is_named(rote):
     assert "must end in .png or .svg" in rote(*SMALL, "--figure", "k.gif").err
     refused = rote("capacity", "--densest", 50, "--vocab", 40)
     assert refused.code == 2
-    assert "pay for no shape" in refused.err
+    assert "too few for any shape" in refused.err

@@ -62,7 +62,7 @@ def test_divergence_in_every_seed_is_an_error():
 def test_specifications_follow_the_task():
     assert isinstance(trainable_spec(TASK, dim=4, heads=1, width=6), MlpTransformer)
     assert trainable_spec(TASK, dim=4, heads=1).head_dim == 4
-    with pytest.raises(InputError, match="heads of their own"):
+    with pytest.raises(InputError, match="per-head matrices"):
         trainable_spec(TASK, dim=4, heads=1, head_dim=2, width=6, variant="shared")
     with pytest.raises(InputError, match="vectors"):
         trainable_spec(random_vectors(3, 2, 4, seed=0), dim=4, heads=1)

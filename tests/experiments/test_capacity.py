@@ -53,7 +53,7 @@ def test_the_search_finds_the_boundary(limit, start):
 
 
 def test_what_cannot_be_searched_is_refused():
-    with pytest.raises(InputError, match="not store a single fact"):
+    with pytest.raises(InputError, match="stores not even one fact"):
         built_capacity(SPEC, "rote.readout", no_such_option=1)
     with pytest.raises(InputError, match="vocabulary"):
         built_capacity(SPEC, "rote.readout", task=random_associations(13, 2, 15))

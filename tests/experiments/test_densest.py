@@ -43,7 +43,7 @@ def test_vocabulary_of_a_load_is_the_nearest(load, parameters):
     ("arguments", "named"),
     [
         ({"parameters": 0}, "parameters=0"),
-        ({"parameters": 100, "vocabs": [50]}, "pay for no shape"),
+        ({"parameters": 100, "vocabs": [50]}, "too few for any shape"),
         ({"parameters": 2000, "vocabs": [1]}, "`vocabs`: 1"),
         ({"parameters": 2000, "dims": [0], "head_dims": [-1]}, "`head_dims`: -1"),
         ({"parameters": 2000, "context": 1}, "context=1"),

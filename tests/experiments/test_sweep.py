@@ -48,7 +48,7 @@ def test_values_are_numbers_lists_or_ranges_whose_end_is_included(given, meant):
         ({**TINY, "headz": 2}, "did you mean 'heads'"),
         ({"vocab": 8, "heads": 2}, "`dim` is missing"),
         ({**TINY, "head_dim": 5}, "a head cannot carry more dimensions"),
-        ({**TINY, "width": 3, "variant": "shared"}, "leave it or `width` out"),
+        ({**TINY, "width": 3, "variant": "shared"}, "leave out `variant` or `width`"),
         ({**TINY, "protocol": "slow"}, "protocol"),
         ({**TINY, "heads": "1:20000"}, "give fewer values"),
     ],

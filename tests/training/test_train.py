@@ -158,7 +158,7 @@ def test_refusals():
         train(lookup(12, 3), SPEC)
     with pytest.raises(InputError, match="built, not trained"):
         train(lookup(12), QueryAttention(context=2, dim=4, head_dim=2, heads=1, outputs=12))
-    with pytest.raises(InputError, match="no model"):
+    with pytest.raises(InputError, match="seeds=0`: must be at least 1"):
         train(lookup(12), SPEC, seeds=0)
     with pytest.raises(InputError, match="not one of paper, fast, best"):
         train(lookup(12), SPEC, protocol="slow")

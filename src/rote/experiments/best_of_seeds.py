@@ -1,4 +1,4 @@
-"""Train several seeds, keep the model that recalls most, and certify it."""
+"""Training from several seeds: the model that recalls most is kept and certified."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BestOfSeeds:
     certificate: Certificate
     origin: Origin
     seconds: float
-    """Time that training took."""
+    """Wall-clock time of training."""
     failed: tuple[FailedTrial, ...] = ()
     """Seeds whose training failed, with the reasons."""
     kept: KeptSeeds | None = field(default=None, repr=False)
@@ -72,7 +72,7 @@ class BestOfSeeds:
         }
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Write the best model as a model folder, with its certificate; seeds kept meanwhile are removed."""
+        """Write the best model as a model folder with its certificate, and remove the kept seeds."""
         path = write_folder(
             Path(folder), self.best.model, self.origin, self.provenance, self.certificate, overwrite=overwrite
         )
@@ -119,11 +119,11 @@ def train_best(
     progress: Progress = SILENT,
     **changes: Any,
 ) -> BestOfSeeds:
-    """Train as `rote.train` does, choose the model that recalls most (of equals the one with the smaller loss, then the
-    smaller seed), run it on every fact and certify what it recalls.
+    """The best of `seeds` models trained as by `rote.train`, with a certificate of what it recalls.
 
-    `on` says where: `here`, `ray`, or the address of a Ray cluster. With `keep`, a folder, each seed is written there
-    as it ends and taken up from there when the call is made again; saving the best model removes it.
+    The best model recalls most facts; ties are broken by the smaller loss, then by the smaller seed. `on` names the
+    executor: `here`, `ray`, or the address of a Ray cluster. With `keep`, a folder, each model is written there as
+    soon as it ends and the same call resumes from it; saving the best model removes the folder.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -133,7 +133,7 @@ def train_best(
     """
     task = require_tokens(facts(task), "training takes associations or distributions over tokens")
     if seeds < 1:
-        raise InputError(f"`seeds={seeds}`: asks for no model")
+        raise InputError(f"`seeds={seeds}`: must be at least 1")
     spec, protocol = scores_scaled(spec), protocol_of(protocol, spec, task, **changes)
     kept = None if keep is None else KeptSeeds(Path(keep), task, spec, protocol, engine, device)
     began = time.perf_counter()
@@ -167,9 +167,9 @@ def trainable_spec(
     width: int | None = None,
     variant: Literal["per-head", "shared"] = "per-head",
 ) -> Transformer:
-    """The specification of a model to be trained on a task: attention alone, or each layer followed by an MLP.
+    """The specification of a model to train on a task: attention only, or with an MLP of `width` after each layer.
 
-    `head_dim` is `dim` when absent; `width` is that of the MLP.
+    Default of `head_dim`: `dim`.
     """
     task = require_tokens(task, "training takes associations or distributions over tokens")
     sizes: dict[str, Any] = {
@@ -179,5 +179,7 @@ def trainable_spec(
     if width is None:
         return AttentionOnly(variant=variant, **sizes)
     if variant != "per-head":
-        raise InputError(f"`variant={variant}`: models with an MLP have heads of their own; leave it or `width` out")
+        raise InputError(
+            f"`variant={variant}`: models with an MLP have per-head matrices; leave out `variant` or `width`"
+        )
     return MlpTransformer(width=width, **sizes)

@@ -1,17 +1,17 @@
-"""The densest memory: the shape of an attention-only model that holds most bits per parameter when it is trained.
+"""The densest shape: the sizes of an attention-only model that holds most bits per parameter after training.
 
-Candidates of one budget (`rote.experiments.densest_candidates`) are trained on random tables of all contexts, one
-uniform answer each, in rounds of more and more steps; after each round the better part goes on (successive halving,
-Jamieson and Talwalkar 2016). Bits are counted two ways:
+Candidates of one budget (`rote.experiments.densest_candidates`) are trained on random tables of all contexts with
+uniform answers, by successive halving (Jamieson and Talwalkar 2016): each round takes more steps and keeps the better
+shapes. Bits are counted in one of two ways:
 
-- `code`: the answers' entropy less the code that the logits give (`rote.measure.softmax_code`), trained by plain
-  cross-entropy, which is that code's length;
-- `recall`: from right and wrong answers alone (Fano, `rote.measure.bits`), and in the end only of models that recall
-  every context, whose entropy they then hold whole; trained by the protocol's focused cross-entropy, which gives up
-  contexts that do not fit for the others' sake (`rote.training.objective`).
+- `code`: the entropy of the answers minus their codelength under the logits (`rote.measure.softmax_code`). Models are
+  trained by plain cross-entropy, which is that codelength.
+- `recall`: the Fano bound from right and wrong answers (`rote.measure.bits`). The final result counts only models with
+  full recall, which hold the complete entropy. Models are trained by the protocol's generalized cross-entropy, which
+  gives up contexts that do not fit in favour of the others (`rote.training.objective`).
 
-The same arguments give the same result. With a folder every trial is kept in its ledger when it ends, so that a search
-that was cut short goes on, and another search may use what is there.
+The same arguments give the same result. With a folder, every trial is recorded in its ledger when it ends. An
+interrupted search resumes, and another search may reuse its trials.
 """
 
 from __future__ import annotations
@@ -49,31 +49,31 @@ Criterion = Literal["code", "recall"]
 ROUNDS = (1000, 3000, 10_000)
 KEEP = 0.25
 FINALISTS = 3
-"""Shapes of the last round, at least."""
+"""Smallest number of shapes in the last round."""
 FORMAT = 1
-"""Raised when trials of the same name would come out otherwise: older searches are then not resumed."""
+"""Increased when trials of the same name would give other results; older searches are then not resumed."""
 IDENTITY = {"search": "densest", "format": FORMAT}
 
 
 @dataclass(frozen=True)
 class ShapeResult:
-    """What models of one shape recalled after a round; means over its seeds, a model that diverged recalls nothing."""
+    """Results of one shape after a round: means over its seeds. A diverged model counts as recalling nothing."""
 
     spec: AttentionOnly
     steps: int
     seeds: int
     recall: float
     code: float
-    """Bits per parameter by the logits' code."""
+    """Bits per parameter by the codelength under the logits."""
     answers: float
-    """Bits per parameter by right and wrong answers."""
+    """Bits per parameter by the Fano bound from right and wrong answers."""
     full: float
     """Bits per parameter of a model that recalls everything: the entropy of the answers."""
     complete: int
     """Seeds that recalled every context."""
     diverged: int
     processor_seconds: float
-    """Processor time a model."""
+    """CPU seconds per model."""
 
     def score(self, by: Criterion) -> float:
         """Bits per parameter, counted as the search counts them."""
@@ -104,7 +104,7 @@ class ShapeResult:
 
 @dataclass(frozen=True)
 class Densest(Tabular):
-    """A finished search. `rote.figure` draws it.
+    """The result of a search for the densest shape. `rote.figure` draws it.
 
     >>> import rote
     >>> search = rote.densest_shape(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
@@ -113,7 +113,7 @@ class Densest(Tabular):
     """
 
     budget: int
-    """Parameters that a shape may have."""
+    """Largest number of parameters of a shape."""
     by: Criterion
     rounds: tuple[tuple[ShapeResult, ...], ...]
     """The shapes of each round, best first."""
@@ -121,11 +121,11 @@ class Densest(Tabular):
     """Models trained now; others were in the ledger."""
     folder: Path | None = None
     failed: tuple[FailedTrial, ...] = ()
-    """Models whose training failed now, with the reasons; a shape of which none ended is left out."""
+    """Models whose training failed now, with the reasons. A shape without any ended model is left out."""
 
     @property
     def best(self) -> ShapeResult | None:
-        """The densest of the last round; by recall, of those that some seed recalled whole, if any."""
+        """The densest shape of the last round. By recall, only shapes with full recall in some seed count."""
         last = self.rounds[-1]
         if self.by == "code":
             return last[0]
@@ -133,11 +133,11 @@ class Densest(Tabular):
 
     @property
     def square(self) -> ShapeResult | None:
-        """The best with k = d in the last round, for comparison."""
+        """The best shape with k = d in the last round, for comparison."""
         return _best_square(self.rounds[-1])
 
     def frame(self) -> polars.DataFrame:
-        """A row per shape and round."""
+        """A data frame with one row per shape and round."""
         return frame_of(
             {"round": number, **shape.summary(self.by)}
             for number, shapes in enumerate(self.rounds, 1)
@@ -177,11 +177,11 @@ def densest_shape(
     progress: Progress = SILENT,
     **changes: Any,
 ) -> Densest:
-    """Search the shapes of at most `parameters` parameters for the one that holds most bits per parameter.
+    """The shape of at most `parameters` parameters that holds most bits per parameter.
 
-    `rounds` are the steps of each round of the protocol `best` (its other fields may be changed by `changes`). The
-    first rounds train one model a shape, the last `seeds` of them. A share `keep` goes on to the next round, at least
-    three, and the best shape with k = d with them, so that the last round compares like with like.
+    `rounds` are the steps of each round under the protocol `best`, whose other fields `changes` may set. The first
+    rounds train one model per shape, the last one `seeds`. A fraction `keep` of the shapes, at least three, enters the
+    next round. The best shape with k = d always does, for comparison.
 
     >>> import rote
     >>> search = rote.densest_shape(300, vocabs=[8], dims=[4], rounds=[20], seeds=1)
@@ -214,8 +214,7 @@ def densest_shape(
 
 
 def protocol_of(spec: AttentionOnly, steps: int, by: Criterion, **changes: Any) -> Protocol:
-    """`best` cut to so many steps, its L-BFGS iterations in proportion; plain cross-entropy (focus 0) where the logits'
-    code counts."""
+    """The protocol `best` with `steps` steps and L-BFGS iterations in proportion; plain cross-entropy for `code`."""
     contexts = spec.vocab**spec.context
     whole = best(spec, contexts)
     cut: dict[str, Any] = {"steps": steps, "polish": whole.polish * steps // whole.steps}
@@ -224,7 +223,7 @@ def protocol_of(spec: AttentionOnly, steps: int, by: Criterion, **changes: Any) 
 
 
 def bits_record(trained: Trained, task: AssociationTask) -> dict[str, Any]:
-    """What a ledger keeps of a trained model: its numbers, with the bits it holds by both counts."""
+    """The ledger's record of a trained model, with the bits it holds by both counts."""
     record = {**training_record(trained), "entropy_bits": task.entropy_bits, "code_bits": 0.0, "answer_bits": 0.0}
     if trained.accuracy is None:
         return {**record, "complete": False}
@@ -271,10 +270,10 @@ def _check(by: str, rounds: Sequence[int], seeds: int, keep: float) -> None:
     if by not in ("code", "recall"):
         refused.append(f"`by={by}`: is not one of code, recall")
     if not rounds or min(rounds) < 1 or list(rounds) != sorted(set(rounds)):
-        refused.append(f"`rounds`: {list(rounds)} must be growing numbers of steps, at least one")
+        refused.append(f"`rounds`: {list(rounds)} must be increasing numbers of steps, at least one")
     if seeds < 1:
         refused.append(f"`seeds={seeds}`: must be at least 1")
     if not 0 < keep <= 1:
-        refused.append(f"`keep={keep}`: must lie in (0, 1], the share of shapes that goes on")
+        refused.append(f"`keep={keep}`: must lie in (0, 1], the fraction of shapes that enters the next round")
     if refused:
         raise problems("search", refused)

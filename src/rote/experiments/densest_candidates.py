@@ -1,8 +1,8 @@
-"""Shapes of attention-only models that use up a budget of parameters, as candidates for the densest memory.
+"""Candidates for the densest shape: attention-only models that use up a budget of parameters.
 
 Of d(S + 2N + 4kH) parameters (Dana, Pydi and Chevaleyre 2025, equation (2)) the vocabulary N, the dimension d and the
-head dimension k are chosen, and H is as large as the budget lets it be. What a vocabulary asks of a model is its table
-of all contexts, N^S log2 N bits: the *load* is that over the parameters.
+head dimension k are chosen, and H is as large as the budget allows. The table of all contexts has N^S log2 N bits; the
+*load* is the bits of that table divided by the parameters.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from rote.errors import InputError, problems
 from rote.models.attention_only import AttentionOnly
 
 LOADS = (2.4, 2.8, 3.2, 3.6)
-"""Loads that decide which vocabularies are tried: about what the densest trained models hold."""
+"""Loads that decide which vocabularies are tried, about what the densest trained models hold."""
 DIMS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 HEAD_DIMS = (1, 2, 3, 5, 8, 13, 20, 32)
 MOST_IN_TOKENS = 0.75
-"""Share of the parameters that embedding and unembedding may take where dimensions are not given."""
+"""Largest share of the parameters for embedding and unembedding, if dimensions are not given."""
 
 
 def candidates(
@@ -29,10 +29,10 @@ def candidates(
     head_dims: Iterable[int] | None = None,
     context: int = 2,
 ) -> list[AttentionOnly]:
-    """Every shape of at most so many parameters, with as many heads as fit and at least one.
+    """Every shape of at most `parameters` parameters, each with as many heads as fit and at least one.
 
-    Sizes that are not given come from a geometric grid; k = d, which Dana et al. advise, is always among them, and so
-    are vocabularies whose tables are 2.4 to 3.6 times the budget. A head dimension above d is left out.
+    Sizes that are not given come from a geometric grid, which includes k = d (the advice of Dana et al.) and
+    vocabularies whose tables are 2.4 to 3.6 times the budget. Head dimensions above d are left out.
     """
     _check(parameters, context, vocabs=vocabs, dims=dims, head_dims=head_dims)
     shapes = []
@@ -48,7 +48,7 @@ def candidates(
                     )
     if not shapes:
         raise InputError(
-            f"`parameters={parameters}`: they pay for no shape of these sizes; raise them, or lower vocabularies or "
+            f"`parameters={parameters}`: too few for any shape of these sizes; raise them, or lower vocabularies or "
             "dimensions"
         )
     return shapes
@@ -60,7 +60,7 @@ def load_of(spec: AttentionOnly) -> float:
 
 
 def vocab_of_load(load: float, parameters: int, context: int = 2) -> int:
-    """The vocabulary, at least 3, whose table of all contexts is nearest to `load` bits a parameter."""
+    """The vocabulary, at least 3, whose table of all contexts is nearest to `load` bits per parameter."""
     bits = load * parameters
     vocab = 3
     while (vocab + 1) ** context * math.log2(vocab + 1) <= bits:
@@ -78,7 +78,7 @@ def _check(parameters: int, context: int, **sizes: Iterable[int] | None) -> None
     if parameters < 1:
         refused.append(f"`parameters={parameters}`: must be at least 1")
     if context < 2:
-        refused.append(f"`context={context}`: leaves attention nothing to do; two tokens or more")
+        refused.append(f"`context={context}`: leaves attention nothing to do; must be at least 2")
     least = {"vocabs": 2, "dims": 1, "head_dims": 1}
     for name, values in sizes.items():
         given: Sequence[int] = [] if values is None else list(values)

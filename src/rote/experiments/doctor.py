@@ -1,4 +1,4 @@
-"""Can numbers be trusted on this machine? Questions with known answers, asked in less than a minute."""
+"""Self-test of this machine: computations with known answers, in less than a minute."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Diagnosis:
 
     @property
     def trusted(self) -> bool:
-        """Whether every answer that could be given here was the known one."""
+        """True if every computation that runs here gave the known answer."""
         return all(answer.holds is not False for answer in self.answers)
 
     @property
@@ -47,7 +47,7 @@ class Diagnosis:
 
     @property
     def engine(self) -> str:
-        """What models are trained by here."""
+        """The training engine of this machine."""
         widths = native_engine.lanes() if self.device == "cpu" else []
         return f"native, {widths[0]} lanes ({instructions(widths[0])})" if widths else f"torch on {self.device}"
 

@@ -1,4 +1,4 @@
-"""Files beside a ledger: written aside and renamed, so that each is complete or absent."""
+"""Files beside a ledger, written atomically: JSON, text, and training curves as Parquet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def write_curves(path: Path, rows: Sequence[TrialRow]) -> Path:
-    """Losses along training as a Parquet table: one row a trial and step."""
+    """Write the training curves as a Parquet table, one row per trial and step."""
     import polars
 
     table: dict[str, list[Any]] = {name: [] for name in (*SIZES, "seed", "step", "loss")}

@@ -1,4 +1,4 @@
-"""A grid of one's own: every combination of the sizes, kinds of heads and protocols that are asked for."""
+"""The grid of a sweep: every combination of the given sizes, kinds of heads and protocols."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rote.training.train import scores_scaled
 
 RANGE = re.compile(r"(\d+):(\d+)(?::(\d+))?")
 MOST = 10_000
-"""Models in a grid, above which a slip of the keyboard is likelier than patience."""
+"""Largest number of models in a grid; more is probably a typing error."""
 MOST_COMBINATIONS = 1_000_000
-"""Combinations of values that are gone through; those that make no model, or an equal one, are left out of them."""
+"""Largest number of combinations examined, including those that make no model or an equal one."""
 
 
 def values_of(given: Any) -> Any:
-    """The values that are meant: `5`, `1,5,9`, `2:8` (8 included), `2:8:2`, or any Python collection of them."""
+    """The values of a text or collection: `5`, `1,5,9`, `2:8` (8 included), `2:8:2`."""
     if isinstance(given, str):
         return tuple(itertools.chain.from_iterable(_part(part.strip()) for part in given.split(",")))
     if isinstance(given, range | set | frozenset | list):
@@ -55,11 +55,11 @@ Protocols = Annotated[tuple[Literal["fast", "paper", "best"], ...], Field(min_le
 
 
 class Grid(BaseModel):
-    """Values of every size; a model for each combination.
+    """Values of every size; one model per combination.
 
     A value is a number, several (`"1,5,9"`, `[1, 5, 9]`) or a range whose end is included (`"2:8"`, `"2:8:2"`).
-    `head_dim` is `dim` when absent and the other way round. Combinations with `head_dim > dim` are left out: such heads
-    carry nothing more. `width` follows each layer by an MLP, which goes with heads of the variant `per-head` alone.
+    Default of `head_dim`: `dim`, and vice versa. Combinations with `head_dim > dim` are left out: such heads carry
+    nothing more. `width` adds an MLP after each layer; it requires the variant `per-head`.
 
     >>> import rote
     >>> grid = rote.Grid(vocab=30, context=3, dim=8, head_dim="2:8:2", heads="1,5,9")
@@ -85,12 +85,12 @@ class Grid(BaseModel):
         except ValidationError as error:
             raise problems("grid", _sentences(error)) from None
         if min(self.vocab) < 2:
-            raise InputError("grid: `vocab=1`: with one token there is nothing to tell apart; at least 2")
+            raise InputError("grid: `vocab=1`: one token leaves nothing to distinguish; must be at least 2")
         if self.dim is None and self.head_dim is None:
             raise InputError("grid: `dim` is missing; give it, or `head_dim` for models in which both are equal")
         if self.width is not None and self.variant != ("per-head",):
             raise InputError(
-                "grid: `variant=shared`: models with an MLP have heads of their own; leave it or `width` out"
+                "grid: `variant=shared`: models with an MLP have per-head matrices; leave out `variant` or `width`"
             )
 
     @classmethod
@@ -110,10 +110,10 @@ class Grid(BaseModel):
         return sum(k > d for d in self.dim or () for k in self.head_dim or ())
 
     def specs(self) -> list[Transformer]:
-        """A specification per combination of sizes and variants, in the order of the values."""
+        """One specification per combination of sizes and variants, in the order of the values."""
         combinations = math.prod(len(values) for values in self._given().values())
         if combinations > MOST_COMBINATIONS:
-            raise InputError(f"grid: {combinations:,} combinations are more than can be looked at; give fewer values")
+            raise InputError(f"grid: {combinations:,} combinations are too many to examine; give fewer values")
         specs = list(dict.fromkeys(self._specs()))
         if not specs:
             raise InputError(
@@ -144,6 +144,6 @@ class Grid(BaseModel):
 
 
 def _sentences(error: ValidationError) -> list[str]:
-    """What is wrong with each size, whatever the place among its values."""
+    """One sentence per size with invalid values."""
     details = [{**detail, "loc": detail["loc"][:1]} for detail in error.errors()]
     return list(dict.fromkeys(validation_problems(details, Grid.model_fields)))

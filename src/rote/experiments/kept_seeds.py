@@ -1,7 +1,7 @@
-"""Seeds that ended while others still train: a model folder each, beside the one to come, so that nothing is lost.
+"""Kept seeds: one model folder per ended seed, so that an interrupted training resumes.
 
-They stand in `NAME.seeds` until the best of all seeds is written to `NAME`. A seed is taken up again only when it was
-trained on the same facts, with the same specification, protocol, engine and device.
+They are in `NAME.seeds` until the best of all seeds is written to `NAME`. A kept seed is reused only if it was trained
+on the same facts, with the same specification, protocol, engine and device.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from rote.training.protocol import Protocol
 from rote.training.result import Trained
 
 MEASURED = ("engine", "accuracy", "sampled_accuracy", "batch_accuracy", "loss", "diverged_at", "seconds")
-"""What training measured, which the weights alone do not tell."""
+"""Fields of `Trained` that cannot be recomputed from the weights."""
 
 
 @dataclass(frozen=True)
 class KeptSeeds:
-    """Where the ended seeds of one training are kept."""
+    """The folder of ended seeds of one training."""
 
     folder: Path
     task: TokenTask
@@ -41,19 +41,19 @@ class KeptSeeds:
 
     @staticmethod
     def beside(output: str | Path) -> Path:
-        """The folder of the seeds of a model that is to be written to `output`."""
+        """The folder of kept seeds for a model that will be written to `output`."""
         output = Path(output)
         return output.with_name(f"{output.name}.seeds")
 
     def write(self, trained: Trained) -> None:
-        """Keep a model that ended, whole or not at all."""
+        """Write a model that ended, completely or not at all."""
         measured = {name: getattr(trained, name) for name in MEASURED} | {"curve": trained.curve.tolist()}
         provenance = {"training": self._identity, "seed": trained.seed, "measured": measured}
         write_folder(self._path(trained.seed), trained.model, self.task.origin, provenance, None, overwrite=True)
         kept(self.folder)
 
     def read(self, seeds: Iterable[int]) -> dict[int, Trained]:
-        """Those of these seeds that ended before; seeds of another training are refused, never mixed in."""
+        """The kept models of these seeds. Seeds of another training are rejected, never mixed in."""
         ended = {}
         for seed in seeds:
             path = self._path(seed)
@@ -68,7 +68,7 @@ class KeptSeeds:
         return ended
 
     def remove(self) -> None:
-        """Called once the best model stands. Renamed first: whoever is killed meanwhile leaves no half of a seed."""
+        """Delete the folder once the best model is written. It is renamed first, so a kill leaves no partial seed."""
         no_longer_kept(self.folder)
         aside = self.folder.with_name(f".{self.folder.name}.part")
         shutil.rmtree(aside, ignore_errors=True)
@@ -88,7 +88,7 @@ class KeptSeeds:
             "engine": self.engine,
             "device": self.device,
         }
-        # As it comes back from JSON: tuples have become lists.
+        # As read back from JSON: tuples have become lists.
         return json.loads(json.dumps(identity))
 
     def _trained(self, model: Model, seed: int, measured: dict[str, Any]) -> Trained:

@@ -1,7 +1,7 @@
-"""A part of a plan, so that several machines without a cluster between them divide it: `1/2` here, `2/2` there.
+"""A part of a run, for machines that share no cluster: `1/2` on one, `2/2` on the other.
 
-Trials are dealt out in the order of their names, so that the seeds of a cell go to different parts and each takes
-about as long. `rote runs merge` puts the ledgers together again.
+Trials are dealt out in the order of their keys, so that the seeds of a cell go to different parts and all parts take
+about as long. `rote.experiments.runs.merge` combines the ledgers.
 """
 
 from __future__ import annotations
@@ -24,26 +24,25 @@ class _Schedule(Protocol):
 
 @dataclass(frozen=True)
 class RunPart:
-    """Part `number` (1, 2, ...) of so many."""
+    """Part `number` (1, 2, ...) of `parts`."""
 
     number: int
     parts: int
 
     @classmethod
     def read(cls, text: str) -> RunPart:
-        """From `1/2`."""
+        """The part that a text such as `1/2` names."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
         number, parts = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= number <= parts:
-            raise InputError(f"`part={text}`: must be a part and how many there are, such as 1/2 and 2/2")
+            raise InputError(f"`part={text}`: must be a number and the number of parts, such as 1/2")
         return cls(number, parts)
 
     def of(self, schedule: _Schedule) -> frozenset[TrialKey]:
-        """The trials of a plan that are this part's."""
+        """The keys of a schedule's trials in this part."""
         if schedule.adaptive:
             raise InputError(
-                f"`part={self}`: a search chooses each trial by those that ended, so it cannot be divided beforehand; "
-                "leave it out"
+                f"`part={self}`: a search chooses each trial by those that ended, so it cannot be divided; leave it out"
             )
         names = sorted(trial.key for trial in schedule.pending({}))
         return frozenset(names[self.number - 1 :: self.parts])

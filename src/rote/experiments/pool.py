@@ -1,7 +1,6 @@
-"""Trials over the threads of this process: the next are asked for whenever one ends.
+"""A thread pool for trials whose work releases the interpreter lock.
 
-Trials whose work releases the interpreter share a process; which of them runs next may depend on what ended, so nothing
-is queued ahead.
+Pending trials are looked up whenever a thread is free, since they may depend on what ended. Nothing is queued ahead.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def in_threads(
     stack: Callable[[TrialT], Hashable] = attrgetter("key"),
     total: int | None = None,
 ) -> Iterator[TrialOutcome[TrialT, Record]]:
-    """Run what `ask` wants until it wants nothing, and give each trial's record with its processor time.
+    """Run trials until none is pending, and yield each with its record and its CPU seconds.
 
-    Trials of one `stack` are worked on together by one thread; `work` gives a record for each. `total` is how many
-    there will be, where that is known.
+    Trials of one `stack` are worked on together by one thread; `work` returns one record per trial. `total` is the
+    number of trials, if it is known.
     """
     workers = os.cpu_count() or 1 if workers is None else workers
     if workers < 1:
@@ -51,7 +50,7 @@ def in_threads(
                     running[pool.submit(work, trials)] = trials
                 if not running:
                     return
-                stage.describe(f"{what}: {ended} trials ended, {len(waiting)} known to be wanted")
+                stage.describe(f"{what}: {ended} trials ended, {len(waiting)} pending")
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     for trial, record in _outcomes(running.pop(future), future):
                         ended += 1

@@ -1,9 +1,8 @@
-"""Trials on a Ray cluster: core tasks, each a batch of trials that takes seconds.
+"""The executor on a Ray cluster: Ray tasks of one core, each a batch of trials that takes seconds.
 
-Ray places the tasks. What is decided here is which trials make a batch, so that what a task costs beyond its trials
-stays small, and what is to become of a batch that was lost with its worker or its node: each of its trials runs again,
-alone, so that one that kills its worker is told from those that were beside it. The ledger is the driver's; a driver
-that dies and is started again goes on from it.
+Ray places the tasks. This module chooses the batches, so that the overhead of a task stays small, and recovers a batch
+that was lost with its worker or its node: each of its trials runs again, alone, so that a trial that kills its worker
+is distinguished from the others of its batch. The driver holds the ledger; a killed driver resumes from it.
 """
 
 from __future__ import annotations
@@ -27,29 +26,29 @@ from rote.training.failure import FAILURES, Failed
 from rote.version import __version__
 
 TASK_SECONDS = 3.0
-"""What a task should take: long beside the tens of milliseconds that it costs, short beside a run."""
+"""Target duration of a task: long compared with its overhead of tens of milliseconds, short compared with a run."""
 DRIVER_SECONDS = 0.02
-"""What a task should take, at least, for each core of the cluster: the driver spends some milliseconds on each task, so
-that on a thousand cores tasks of three seconds would keep it busier than it can be."""
+"""Smallest duration of a task, per core of the cluster. The driver spends milliseconds per task, so with a thousand
+cores it could not keep up with tasks of three seconds."""
 AHEAD = 2
-"""Tasks that are out at a time for each core of the cluster, so that no worker waits for the driver."""
+"""Submitted tasks per core of the cluster, so that no worker waits for the driver."""
 CRASHES = 3
-"""Times that a trial's worker may die before the trial counts as failed."""
+"""Number of worker deaths after which a trial counts as failed."""
 LOOK_SECONDS = 5.0
-"""How often the size of the cluster is asked for: nodes may come and go."""
+"""Interval between looks at the size of the cluster, which may change."""
 
 
 class WorkerLost(RoteError):
-    """A trial's worker died each time that it was tried."""
+    """A trial's worker died in every attempt."""
 
 
 @dataclass(frozen=True)
 class RayExecutor:
-    """A Ray cluster by its address; without one, that which runs on this machine, or a new one."""
+    """Runs trials on the Ray cluster at `address`. Default: the one on this machine, or a new one."""
 
     address: str | None = None
     workers: int | None = None
-    """Tasks at a time; as many as the cluster has cores for when absent."""
+    """Number of tasks at a time. Default: the number of cores of the cluster."""
 
     def run(
         self, trainer: Trainer[TrialT, ResultT], pending: PendingTrials[TrialT], adaptive: bool, progress: Progress
@@ -63,7 +62,7 @@ class RayExecutor:
                     for outcome in tasks.ended():
                         stage.advance()
                         yield outcome
-                    stage.describe(f"training on ray: {len(trials)} trials wait, {len(tasks.running)} tasks out")
+                    stage.describe(f"training on ray: {len(trials)} trials waiting, {len(tasks.running)} tasks sent")
                     if adaptive:
                         trials = [trial for trial in pending() if trial.key not in tasks.out]
             finally:
@@ -71,13 +70,13 @@ class RayExecutor:
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        """The ray module, connected until the trials have ended; one that its user connected stays so."""
-        # Ray reports its use over the network unless it is told not to.
+        """The ray module, connected until the trials have ended. An existing connection stays open."""
+        # Without this, Ray reports its use over the network.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
 
-        # What Ray says of lost workers and nodes it says on standard output, where a command's own document goes.
+        # Ray prints lost workers and nodes on standard output, which is for the command's own document.
         with redirect_stdout(sys.stderr):
             if ray.is_initialized():
                 yield ray
@@ -88,7 +87,7 @@ class RayExecutor:
                 where = self.address or "this machine"
                 reason = " ".join(str(error).split())[:200]
                 raise InputError(
-                    f"`on`: no Ray cluster answers at {where} ({reason}); `ray status` says whether one runs there"
+                    f"`on`: no Ray cluster answers at {where} ({reason}); check with `ray status` that one runs there"
                 ) from None
             try:
                 yield ray
@@ -98,18 +97,18 @@ class RayExecutor:
 
 @dataclass
 class _Tasks(Generic[TrialT, ResultT]):
-    """Tasks that are out, and how large the next ones should be."""
+    """The submitted tasks, and the size of the next ones."""
 
     ray: Any
     trainer: Trainer[TrialT, ResultT]
     workers: int | None
     running: dict[Any, list[TrialT]] = field(default_factory=dict)
     seconds: float | None = None
-    """What a trial took lately."""
+    """Recent duration of a trial."""
 
     def __post_init__(self) -> None:
         self._shipped = self.ray.put(self.trainer)
-        # A lost batch is tried again here, trial by trial; Ray alone would try one that exhausts memory for ever.
+        # A lost batch is retried here, trial by trial; Ray alone would retry one that exhausts memory for ever.
         self._remote = self.ray.remote(num_cpus=1, max_retries=0)(trained_batch)
         self._lost: deque[TrialT] = deque()
         self._crashes: Counter[TrialKey] = Counter()
@@ -117,16 +116,16 @@ class _Tasks(Generic[TrialT, ResultT]):
 
     @property
     def unfinished(self) -> bool:
-        """Whether anything is under way, or will be again."""
+        """True while tasks run or lost trials wait."""
         return bool(self.running or self._lost)
 
     @property
     def out(self) -> set[TrialKey]:
-        """Trials that are under way, or will be again."""
+        """Keys of the trials that run or were lost and wait."""
         return {trial.key for trials in (*self.running.values(), self._lost) for trial in trials}
 
     def send(self, trials: list[TrialT]) -> list[TrialT]:
-        """Fill the cluster with tasks from the front of the list; give back those that wait."""
+        """Fill the cluster with tasks from the front of the list and return the trials that wait."""
         self._look()
         sent = 0
         while len(self.running) < self._slots and (self._lost or sent < len(trials)):
@@ -139,25 +138,25 @@ class _Tasks(Generic[TrialT, ResultT]):
         return trials[sent:]
 
     def ended(self) -> Iterator[TrialOutcome[TrialT, ResultT]]:
-        """Trials of tasks that have ended, waiting for one a while."""
+        """Yield the outcomes of ended tasks, after waiting a few seconds for one."""
         ready, _ = self.ray.wait(list(self.running), num_returns=1, timeout=LOOK_SECONDS)
         for reference in ready:
             batch = self.running.pop(reference)
             try:
                 results, seconds = self.ray.get(reference)
             except self.ray.exceptions.RayTaskError as error:
-                # What the task raised itself: a mistake in the program, or a node with another rote.
+                # Raised by the task itself: a bug, or a node with another version of rote.
                 raise error.as_instanceof_cause() from None
             except self.ray.exceptions.RayError as error:
                 yield from self._again(batch, error)
                 continue
             each = seconds / len(batch)
             self.seconds = each if self.seconds is None else (self.seconds + each) / 2
-            for trial, (result, processor) in zip(batch, results, strict=True):
-                yield trial, result, processor
+            for trial, (result, cpu_seconds) in zip(batch, results, strict=True):
+                yield trial, result, cpu_seconds
 
     def cancel(self) -> None:
-        """Leave nothing running that nobody waits for."""
+        """Cancel all running tasks."""
         for reference in self.running:
             self.ray.cancel(reference, force=True)
 
@@ -171,7 +170,7 @@ class _Tasks(Generic[TrialT, ResultT]):
                 yield trial, Failed(WorkerLost(reason)), 0.0
 
     def _batch(self, waiting: int) -> int:
-        """Trials of the next task: some seconds' worth, but never so many that other workers go without."""
+        """Number of trials in the next task: a few seconds of work, but never so many that other workers idle."""
         if self.seconds is None:
             return 1
         share = math.ceil(waiting / (AHEAD * self._slots))
@@ -179,7 +178,7 @@ class _Tasks(Generic[TrialT, ResultT]):
         return max(1, min(share, int(worth / max(self.seconds, 1e-6))))
 
     def _look(self) -> None:
-        """How many tasks the cluster takes now."""
+        """Update the number of tasks that the cluster can run."""
         if self.workers is None and time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked, cores = time.monotonic(), int(self.ray.cluster_resources().get("CPU", 0))
             self._slots = AHEAD * max(1, cores)
@@ -188,12 +187,12 @@ class _Tasks(Generic[TrialT, ResultT]):
 def trained_batch(
     trainer: Trainer[TrialT, ResultT], trials: Sequence[TrialT], version: str
 ) -> tuple[list[tuple[ResultT | Failed, float]], float]:
-    """The results of a batch in its order, each with its processor seconds, and the time that all took."""
+    """The results of a batch in its order, each with its CPU seconds, and the wall-clock time of the batch."""
     if version != __version__:
         raise InputError(f"a node of the cluster has rote {__version__} and the driver {version}; install one of them")
     import torch
 
-    # As on one machine with one worker a core, whatever a node was started with.
+    # One thread per worker, as on one machine, whatever a node was started with.
     torch.set_num_threads(1)
     began = time.perf_counter()
     return _results(trainer, trials), time.perf_counter() - began

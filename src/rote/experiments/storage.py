@@ -1,4 +1,4 @@
-"""What facts take without any model, for scale: a plain look-up table, and a zip of the file."""
+"""Storage of facts without a model, for comparison: a plain look-up table, and a zip of the file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ CHUNK = 1 << 20
 
 
 def fixed_width_bits(shape: TaskShape) -> int:
-    """A row per fact: S key tokens and an answer, each in the fewest whole bits that tell them apart."""
+    """Bits of a table with one row per fact: S key tokens and an answer, each at fixed width in bits."""
     per_token = (shape.key_tokens - 1).bit_length()
     per_answer = (shape.answers - 1).bit_length()
     return shape.associations * (shape.context * per_token + per_answer)
 
 
 def entropy_bits(shape: TaskShape) -> float:
-    """log2 of the number of ways to choose T keys out of N^S, and the entropy of their answers."""
+    """Bits of the key set, log2 binomial(N^S, T), plus the entropy of the answers."""
     return key_set_bits(shape.associations, shape.key_tokens, shape.context) + shape.bits
 
 
 def key_set_bits(keys: int, key_tokens: int, context: int) -> float:
-    """log2 binomial(N^S, T); beyond 2^40 contexts log2(N^(ST) / T!), which is at most T^2 / N^S bits more."""
+    """Bits of a set of T keys, log2 binomial(N^S, T).
+
+    Beyond 2^40 contexts it is approximated by log2(N^(ST) / T!), which is at most T^2 / N^S bits more.
+    """
     log_contexts = context * math.log2(key_tokens)
     if log_contexts <= 40:
         contexts = key_tokens**context
@@ -40,7 +43,7 @@ def key_set_bits(keys: int, key_tokens: int, context: int) -> float:
 def zipped_bytes(facts: TokenTask | str | Path | bytes) -> int:
     """Bytes of a zip archive (deflate, strongest) of a file, of its contents, or of the facts written out as text.
 
-    This counts the words as well, which a table of token numbers does not.
+    Unlike a table of token numbers, it includes the words.
     """
     sink = io.BytesIO()
     with (

@@ -1,8 +1,8 @@
 """Suites: sets of models that store the same facts at several loads, shapes and methods, with what is stored where.
 
-Load is facts over capacity, the H k + d associations that Theorem 1 of Dana et al. 2025 promises: the facts stay the
-same and the number of heads follows from the load. Below 1 there is room to spare; above it only `rote.readout`, which
-fits where Theorem 1 solves, finds a model. Whatever is said of a model is measured on it, fact by fact.
+Load is facts divided by capacity, the H k + d associations guaranteed by Theorem 1 of Dana et al. 2025. The facts are
+fixed and the number of heads follows from the load. Above a load of 1 only `rote.readout` finds a model: it fits where
+Theorem 1 solves. Every statement about a model is measured on it, fact by fact.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ SOLVED: dict[str, tuple[str, ...]] = {
     "dana2025.theorem1": ("layers.0.output", "unembed"),
     "rote.readout": ("layers.0.output", "unembed"),
 }
-"""Methods whose models have heads, with the tensors that the answers determine; all others are drawn."""
+"""Methods whose models have heads, with the tensors that the answers determine; all others are random."""
 LARGEST_LOAD = {"dana2025.theorem1": 1.0}
-"""Beyond this a method promises nothing and is not asked."""
+"""Largest load with a guarantee; beyond it the method is not tried."""
 LOADS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SHAPES = ((12, 4), (20, 5), (32, 8))
 """Pairs of dim and head_dim."""
@@ -56,7 +56,7 @@ SUITE_FOLDER = FolderKind("a suite of models", (MANIFEST, SCHEMA))
 
 @dataclass(frozen=True)
 class SuiteCell:
-    """One model to make."""
+    """One model to build."""
 
     method: str
     dim: int
@@ -95,10 +95,10 @@ def suite(
     overwrite: bool = False,
     progress: Progress = SILENT,
 ) -> Suite:
-    """Write a model for every method, shape and load, with a manifest of what is stored where.
+    """A folder with one model per method, shape and load, and a manifest of what is stored where.
 
-    `formats` are targets of exports, which every model is written in as well. The folder appears when all of it is
-    there. Combinations of which no model can be made are in the manifest with the reason.
+    `formats` are export targets: every model is also written in each of them. The folder is written completely or not
+    at all. Combinations without a model are in the manifest with the reason.
 
     >>> import rote, tempfile
     >>> where = tempfile.mkdtemp() + "/suite"
@@ -131,7 +131,7 @@ def suite(
                 stage.advance(1)
         if not models:
             reasons = "\n".join(f"  - {each.id}: {each.reason}" for each in refused)
-            raise CheckFailed(f"no model of this suite could be made; give other `loads` or `shapes`\n{reasons}")
+            raise CheckFailed(f"no model of this suite could be built; give other `loads` or `shapes`\n{reasons}")
         manifest = SuiteManifest(
             format=FORMAT,
             source=table.origin.source,
@@ -211,7 +211,7 @@ def _refuse(
     formats: Sequence[str],
     seeds: int,
 ) -> None:
-    """Everything that is wrong with what was asked, before any work."""
+    """Raise all problems with the arguments at once, before any work."""
     wrong = [f"`loads`: {load:g} is not above 0" for load in loads if not load > 0]
     wrong += [
         f"`shapes`: dim {dim} and head_dim {head_dim}; both are 1 or more" for dim, head_dim in shapes

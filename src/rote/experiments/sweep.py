@@ -1,8 +1,8 @@
-"""One's own experiment: train the models of a grid, resume what was cut short, and fit how capacity grows.
+"""Sweeps: train the models of a grid, resume interrupted runs, and fit how capacity grows.
 
-The models are trained on random look-up tables of all N^S contexts, seed s on the table of seed s from the initial
-weights of seed s, as those of published figures are. Every trial is kept in the ledger of the run's folder when it
-ends; a grid with more values in the same folder trains only what is new.
+The models are trained on random look-up tables of all N^S contexts. Seed s chooses both the table and the random
+initialization, as in the published figures. Every trial is recorded in the ledger of the run's folder when it ends; a
+grid with more values in the same folder trains only the new models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import polars
 
 FORMAT = 1
-"""Raised when trials of the same name would come out otherwise: older sweeps are then not resumed."""
+"""Increased when trials of the same name would give other results; older sweeps are then not resumed."""
 IDENTITY = {"experiment": "sweep", "format": FORMAT}
 COLUMNS = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
 
@@ -53,15 +53,15 @@ class SweepRun(Tabular):
 
     @cached_property
     def laws(self) -> list[SweepLaw]:
-        """Forms fitted to capacity wherever one size takes four values or more and the others are fixed."""
+        """Power laws and other forms fitted to capacity, for every size with four values or more, others fixed."""
         return sweep_laws(self.rows)
 
     def frame(self) -> polars.DataFrame:
-        """A row per trained model: its sizes, protocol and seed, its recall and the associations that speaks for."""
+        """A data frame with one row per trained model: sizes, protocol, seed, accuracy, recalled associations."""
         return frame_of(_record(row) for row in self.rows)
 
     def means(self) -> polars.DataFrame:
-        """A row per model of the grid: sizes that vary, mean recall and associations over seeds, how many diverged."""
+        """One row per model of the grid: varying sizes, mean accuracy and associations over seeds, diverged seeds."""
         import polars
 
         names = self.grid.swept or ["heads"]
@@ -105,8 +105,9 @@ def run_sweep(
 ) -> SweepRun:
     """Train `seeds` models of every combination of the grid that `folder` does not hold yet.
 
-    `on` says where (`rote.experiments.executor`); of `part`, such as `1/2`, nothing else is trained. `changes` replace
-    fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in `rote.train`.
+    `on` names the executor (`rote.experiments.executor`). With `part`, such as `1/2`, only that share of the trials is
+    trained. `changes` replace fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in
+    `rote.train`.
     """
     grid = Grid.of(grid)
     if seeds < 1:

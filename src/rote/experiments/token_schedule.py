@@ -1,4 +1,4 @@
-"""Trials on associations and distributions as a plan: a list of trials, and how their tasks are made."""
+"""The schedule of trials on token tasks: a list of trials, and how their tasks are made."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def _random_start(trial: TokenTrial, task: AssociationTask | DistributionTask) -
 
 @dataclass(frozen=True)
 class TokenSchedule(Generic[TaskT]):
-    """What a run consists of. Nothing is made before it is needed: the tasks of trials that ended never are."""
+    """A list of models to train on token tasks. Tasks are made when needed: those of ended trials never are."""
 
     identity: dict[str, Any]
-    """All that results depend on besides cell and seed: a folder that holds another identity is refused."""
+    """Everything that results depend on besides cell and seed. A folder with another identity is rejected."""
     trials: Sequence[TokenTrial]
     task_of: Callable[[TokenTrial], TaskT]
-    """Makes a trial's task. Trials that are given the same object share the work of preparing it."""
+    """Returns a trial's task. Trials that get the same object share the work of preparing it."""
     recorded: Callable[[Trained, TaskT], dict[str, Any]]
-    """What the ledger keeps of a model that was trained on this task; JSON."""
+    """Returns what the ledger stores of a model trained on this task, as JSON."""
     start_of: Callable[[TokenTrial, TaskT], dict[str, Tensor] | None] = _random_start
-    """Weights that training starts from; nothing where they are drawn."""
+    """Returns the initial weights; None for a random initialization."""
     engine: EngineName = "auto"
 
     adaptive = False
@@ -55,8 +55,8 @@ class TokenSchedule(Generic[TaskT]):
 
     @cached_property
     def _by_cell(self) -> dict[str, dict[int, TokenTrial]]:
-        """Trials by the text of their cell and by seed; those of equal content once."""
-        # A plan names its trials by few specifications and protocols, each one object: their text is written once.
+        """Trials by the text of their cell and by seed, without duplicates."""
+        # Few specifications and protocols, each one object, name all trials: their text is written once.
         texts: dict[tuple[int, int, str | None], str] = {}
         trials: dict[str, dict[int, TokenTrial]] = {}
         for trial in self.trials:
@@ -80,7 +80,7 @@ class TokenSchedule(Generic[TaskT]):
     def train(
         self, pending: PendingTrials[TokenTrial], workers: int | None, progress: Progress
     ) -> Iterator[TrialOutcome[TokenTrial, dict[str, Any]]]:
-        """All of them at once: the engine orders and stacks them."""
+        """Train all pending trials at once: the engine orders and stacks them."""
         planned = {trial.key: trial for trial in pending()}
         tasks = {key: self.task_of(trial) for key, trial in planned.items()}
         trials = [
@@ -100,7 +100,7 @@ class TokenSchedule(Generic[TaskT]):
 
 
 class RandomTables:
-    """Makes tasks: a trial of seed s trains on the random table of seed s that holds every context of its sizes.
+    """Makes random tables: a trial of seed s trains on the table of seed s with every context of its sizes.
 
     Trials of the same vocabulary, context and seed share a table.
     """
@@ -116,7 +116,7 @@ class RandomTables:
 
 
 def training_record(trained: Trained) -> dict[str, Any]:
-    """A trained model's numbers by the names that ledgers of format 1 keep them under."""
+    """The ledger's record of a trained model."""
     return {
         "seed": trained.seed,
         "protocol": trained.protocol.name,

@@ -12,7 +12,7 @@ Outcome = Literal["holds", "does not", "undecided"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim, with the numbers it was decided by."""
+    """The decision on a claim, with the numbers behind it."""
 
     outcome: Outcome
     why: str

@@ -1,1 +1,1 @@
-"""Training: engines, optimisers, protocols. Names are imported from their modules: protocols are read without torch."""
+"""Training: engines, optimizers, protocols. Import names from their modules: protocols load without torch."""

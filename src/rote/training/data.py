@@ -1,4 +1,4 @@
-"""Which contexts a run sees: weights of all of them, or rows for every minibatch."""
+"""The training data of a run: weights of all contexts, or rows for every minibatch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol
 
 CHUNK = 100
-"""Steps between two looks at progress, divergence and interrupts."""
+"""Steps between two checks of progress, divergence and interrupts."""
 
 
 class Data:
@@ -25,16 +25,16 @@ class Data:
 
     @property
     def weights(self) -> np.ndarray:
-        """How often each context is asked about in training; sums to one."""
+        """Frequency of each context in training; sums to one."""
         if self._samples is None:
             return self._problem.prior
         return np.bincount(self._samples, minlength=len(self._problem)) / len(self._samples)
 
     def rows(self, steps: int) -> np.ndarray | None:
-        """Contexts of the next minibatches (steps x batch); nothing under full batches.
+        """Contexts of the next minibatches (steps x batch); None under full batches.
 
-        A drawn data set is shuffled anew in every epoch and cut into batches; a remainder shorter than a batch is left
-        out until the next shuffle. Without one, batches are drawn from the prior.
+        A sampled data set is shuffled in every epoch and divided into batches; a remainder shorter than a batch is left
+        out until the next shuffle. Without one, batches are sampled from the prior.
         """
         batch = self._protocol.batch
         if batch is None:

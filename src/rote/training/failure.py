@@ -1,4 +1,4 @@
-"""A trial that did not end: it ran out of memory, or what it computes broke down. The others go on."""
+"""Failed trials: out of memory, or a numerical breakdown. The other trials continue."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from numpy.linalg import LinAlgError
 from rote.errors import RoteError
 
 FAILURES = (RoteError, MemoryError, ArithmeticError, LinAlgError, RuntimeError)
-"""What a trial may fail of. Torch says with a RuntimeError that it cannot allocate; anything else is a mistake in the
-program, and ends it."""
+"""Errors that fail a trial. Torch raises a RuntimeError when it cannot allocate. Any other error is a bug, and ends the
+run."""
 
 LONGEST = 300
-"""Letters of a reason that are kept."""
+"""Largest length of a reason."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Stands for the result of a trial that has none."""
+    """The outcome of a failed trial, in place of its result."""
 
     error: Exception
 
     @property
     def reason(self) -> str:
-        """What happened, in one line."""
+        """The error in one line."""
         text = " ".join(str(self.error).split())
         if not isinstance(self.error, RoteError):
             text = f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__

@@ -1,8 +1,8 @@
-"""Freed memory is kept for the next step instead of being given back to the system.
+"""Setting of the C library: freed memory is kept for the next step instead of being returned to the system.
 
-A step of training allocates and frees the same tensors over and over. By default the C library gives what is freed at
-the end of its heap back at once, and every page of the next step's tensors has to be mapped and cleared anew: a third
-of a step of the meter at 20,000 parameters.
+A training step allocates and frees the same tensors over and over. By default the C library returns memory at the end
+of its heap at once, and every page of the next step's tensors is mapped and cleared again. That is a third of a step of
+`rote.lm_capacity` at 20,000 parameters.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import platform
 from functools import cache
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-"""Names of the two settings in the C library's `malloc.h`."""
+"""The two settings, as in the C library's `malloc.h`."""
 KEPT = 2**31 - 1
-"""Bytes at the end of the heap that are not given back: all that the setting can say."""
+"""Bytes at the end of the heap that are not returned: the largest possible value."""
 LARGEST = 2**25
-"""Bytes of the largest block that is taken from the heap: all that the C library allows."""
+"""Bytes of the largest allocation from the heap: the largest value that the C library allows."""
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Whether freed memory is kept from now on, in this process; only the GNU C library is asked to."""
+    """Keep freed memory in this process from now on; True if the C library is GNU's and accepts the setting."""
     if platform.libc_ver()[0] != "glibc":
         return False
     library = ctypes.CDLL(None)

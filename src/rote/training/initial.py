@@ -1,8 +1,8 @@
 """Initial weights of the released experiments of Dana et al. 2025.
 
-Embeddings, unembedding and positions uniform in +-1/sqrt(their dimension); per head what a standard multi-head
-attention with one sub-head draws: query, key and value as one Xavier-uniform matrix of 3k rows, the output uniform in
-+-1/sqrt(k); compression, decompression and the MLP as linear layers, +-1/sqrt(inputs).
+Embeddings, unembedding and positions are uniform in +-1/sqrt(their dimension). Each head is initialized as a standard
+multi-head attention with one sub-head: query, key and value as one Xavier-uniform matrix of 3k rows, the output uniform
+in +-1/sqrt(k). Compression, decompression and the MLP are linear layers, uniform in +-1/sqrt(inputs).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _bound(spec: Transformer, kind: str, shape: tuple[int, ...]) -> float:
 
 
 def flattened(spec: Transformer, weights: dict[str, Tensor]) -> np.ndarray:
-    """Given weights (a warm start) as one float32 vector; every misfit is named."""
+    """Given weights (a warm start) as one float32 vector; an error names every mismatch."""
     from rote.models.model import misfits
 
     if wrong := misfits(spec, weights):

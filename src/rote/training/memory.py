@@ -1,4 +1,4 @@
-"""Bytes a training run needs, so that what cannot fit is refused before anything is allocated."""
+"""Memory of a training run, so that models that cannot fit are rejected before anything is allocated."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LANES = 16
 NATIVE_FLOATS = 2**18
 """Floats (1 MiB) added for the native engine's small arrays, which the formula does not count one by one."""
 MOST_STACKED = 8
-"""Models that the torch engine trains in one stack, so that small matrices fill the cores. The models of a stack end
-together, and a run that is killed loses those that are under way: hence no more."""
+"""Largest number of models that the torch engine trains in one stack, so that small matrices fill the cores. A killed
+run loses the running stack, hence no more."""
 
 
 def bytes_per_model(spec: Transformer, problem: TrainingProblem, protocol: Protocol, stacked: bool) -> int:
@@ -47,7 +47,7 @@ def _stacked_floats(spec: Transformer, problem: TrainingProblem, protocol: Proto
 
 
 def _native_floats(spec: Transformer) -> int:
-    """Tables per token with heads rounded up to whole vectors, one partial sum per lane of the large gradients, and
+    """Tables per token with heads padded to the vector width, one partial sum per lane of the large gradients, and
     blocks of a few panels of contexts."""
     attention = spec.attention
     heads = -(-attention.heads // LANES) * LANES
@@ -62,7 +62,7 @@ def _native_floats(spec: Transformer) -> int:
 def refuse_what_cannot_fit(
     spec: Transformer, problem: TrainingProblem, protocol: Protocol, stacked: bool, limit: int | None = None
 ) -> None:
-    """An error with the bytes needed when one model alone exceeds `limit` (the memory that is free, when absent)."""
+    """Raise an error if one model exceeds `limit` bytes. Default: the free memory."""
     limit = free_memory() if limit is None else limit
     needed = bytes_per_model(spec, problem, protocol, stacked)
     if limit is not None and needed > limit:
@@ -74,7 +74,7 @@ def refuse_what_cannot_fit(
 
 
 def free_memory() -> int | None:
-    """Bytes that can be had without swapping; unknown where the system does not say."""
+    """Bytes available without swapping; None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

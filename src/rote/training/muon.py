@@ -1,7 +1,7 @@
 """Muon: steepest descent in the spectral norm for the matrices inside heads, Adam for the rest (Jordan et al. 2024).
 
 The update of a matrix is the nearest orthogonal matrix to its (Nesterov) momentum, found by five steps of a quintic
-Newton-Schulz iteration whose coefficients push every singular value into about [.7, 1.2].
+Newton-Schulz iteration whose coefficients push every singular value into about [0.7, 1.2].
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
 class Muon:
-    """Runs on the gradients of any engine."""
+    """The optimizer Muon, on the gradients of any engine."""
 
     def __init__(self, objective: Objective, flat: np.ndarray) -> None:
         self._objective = objective
@@ -34,7 +34,7 @@ class Muon:
         settings: AdamSettings,
         focus: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """One step per rate; losses and shares of right predictions (models x steps) before each step."""
+        """Take one step per rate; returns losses and accuracies (models x steps) before each step."""
         state, losses, shares = self.state, [], []
         for step, (rate, matrix_rate) in enumerate(zip(rates, matrix_rates, strict=True)):
             batch = None if rows is None else rows[:, step]
@@ -57,7 +57,7 @@ class Muon:
 
 
 def orthogonalised(matrices: Tensor, iterations: int = 5) -> Tensor:
-    """Each matrix with its singular values brought near one."""
+    """Each matrix with its singular values moved close to one."""
     a, b, c = QUINTIC
     x = matrices / (torch.linalg.matrix_norm(matrices, keepdim=True) + 1e-7)
     tall = x.shape[-2] > x.shape[-1]
@@ -69,7 +69,7 @@ def orthogonalised(matrices: Tensor, iterations: int = 5) -> Tensor:
 
 
 def matrix_slices(spec: Transformer) -> list[tuple[slice, tuple[int, ...]]]:
-    """Where the per-head matrices lie in a vector of parameters, and their shapes."""
+    """Slices of the per-head matrices in a vector of parameters, and their shapes."""
     slices, start = [], 0
     for name, shape in spec.shapes().items():
         size = int(np.prod(shape))

@@ -1,4 +1,4 @@
-"""The native engine: one model per call, forward pass, gradient and Adam fused, in the widest vectors there are.
+"""The native engine: one model per call; forward pass, gradient and Adam fused, in the widest vectors of the CPU.
 
 Calls release the interpreter's lock, so that threads train one model each.
 """
@@ -24,7 +24,7 @@ POSITIONS = {"stream": 0, "every-layer": 1, "attention": 2}
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The library, or nothing where it was not built or is of another version."""
+    """The library; None if it was not built or has another version."""
     path = library_path()
     if path is None:
         return None
@@ -49,13 +49,13 @@ def library() -> ctypes.CDLL | None:
 
 
 def lanes() -> list[int]:
-    """Vector widths (floats) this processor runs, widest first; empty without the library."""
+    """Vector widths (floats) of this CPU, widest first; empty without the library."""
     loaded = library()
     return [] if loaded is None else [width for width in (16, 8, 4) if loaded.rote_runs(width)]
 
 
 def available(required: bool = False) -> bool:
-    """Whether the native engine runs here; an error if it is `required` and does not, a warning otherwise."""
+    """True if the native engine runs here; otherwise an error if it is `required`, else a warning."""
     if library() is not None:
         return True
     if required:
@@ -119,7 +119,7 @@ class NativeObjective:
         contexts, *rest = (array.ctypes.data for array in given)
         self._handle = loaded.rote_open(width, shape.ctypes.data, contexts, len(problem), *rest, LAYOUTS[layout])
         if not self._handle:
-            raise RoteError("the native engine could not be opened: memory ran out, or these lanes are not there")
+            raise RoteError("the native engine could not be opened: out of memory, or the CPU lacks these vectors")
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):

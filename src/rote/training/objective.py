@@ -1,4 +1,4 @@
-"""What every engine offers: losses and gradients of a stack of models, runs of Adam, and what the models predict."""
+"""The interface of every engine: losses and gradients of a stack of models, steps of Adam, and predictions."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Evaluation(NamedTuple):
     loss: np.ndarray
     """Cross-entropy in nats."""
     right: np.ndarray
-    """Share of right predictions."""
+    """Accuracy."""
     gradient: np.ndarray
     objective: np.ndarray
-    """What the gradient is of: the cross-entropy, or its value under a focus."""
+    """The minimized value: the cross-entropy, or the generalized one."""
 
 
 class Objective(Protocol):
     """Cross-entropy of a stack of models of one shape.
 
-    Under a focus q a context of cross-entropy c counts (1 - e^(-q c)) / q, which is c at q = 0. The larger q, the less
-    training spends on contexts that it has all but given up (generalised cross-entropy, Zhang and Sabuncu 2018): a
-    model that cannot hold everything then holds more.
+    With a focus q, a context of cross-entropy c counts (1 - e^(-q c)) / q, which is c at q = 0: the generalized
+    cross-entropy of Zhang and Sabuncu 2018. The larger q, the smaller the gradient of contexts that are nearly given
+    up, so a model that cannot hold everything holds more.
     """
 
     spec: Transformer
@@ -71,7 +71,7 @@ class Objective(Protocol):
         settings: AdamSettings,
         focus: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take one step of Adam per rate; cross-entropies and shares of right predictions (models x steps) before each.
+        """Take one step of Adam per rate; returns cross-entropies and accuracies (models x steps) before each.
 
         `rows` is (models x steps x batch), or nothing under full batches; `focus` (models x steps).
         """

@@ -1,5 +1,4 @@
-"""A polish: L-BFGS on all contexts, from wherever the first optimiser ended, for the last misses of a nearly fitted
-model."""
+"""L-BFGS refinement on all contexts after the first optimizer, for the last misses of a nearly fitted model."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import torch
 from rote.training.objective import Objective
 
 HISTORY = 100
-"""Pairs of steps and gradient changes kept: 800 bytes a parameter."""
+"""Length of the L-BFGS history: 800 bytes per parameter."""
 
 
 def polished(
@@ -17,7 +16,7 @@ def polished(
 ) -> tuple[np.ndarray, np.ndarray]:
     """One model's parameters after L-BFGS with strong Wolfe line searches, and the cross-entropies on the way down.
 
-    Where an evaluation is not finite, the best parameters before it are kept.
+    If an evaluation is not finite, the best parameters before it are kept.
     """
     parameters = torch.from_numpy(flat.astype(np.float32).copy()).requires_grad_()
     optimiser = torch.optim.LBFGS(

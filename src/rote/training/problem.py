@@ -1,4 +1,4 @@
-"""What a training run minimises: distinct contexts, a weight each, and a distribution over next tokens each.
+"""The training problem: distinct contexts, each with a weight and a distribution over next tokens.
 
 Rows of an association task that share a key become one context whose next-token distribution is their answers'
 frequencies: its cross-entropy, up to a constant, is the sum of theirs.
@@ -28,7 +28,7 @@ class TrainingProblem:
     probabilities: np.ndarray
     vocab: int
     counts_share: bool
-    """Whether a prediction scores the share of rows it answers (associations) or one for the likeliest token."""
+    """True if a prediction scores the share of rows it answers (associations), else 1 for the likeliest token."""
 
     @classmethod
     def of(cls, task: Task) -> TrainingProblem:
@@ -94,7 +94,7 @@ class TrainingProblem:
 
     @cached_property
     def grid(self) -> bool:
-        """Whether the contexts are all pairs of tokens: then they are a matrix and need no look-ups."""
+        """True if the contexts are all pairs of tokens, which form a matrix and need no look-ups."""
         return self.context == 2 and len(self) == self.vocab**2
 
     @cached_property
@@ -116,7 +116,7 @@ class TrainingProblem:
         return np.bincount(self.rows, right, len(self))
 
     def draw(self, samples: int, rng: np.random.Generator) -> np.ndarray:
-        """Contexts drawn with replacement from the prior."""
+        """Contexts sampled with replacement from the prior."""
         if np.ptp(self.prior) <= 1e-12 * self.prior.max():
             return rng.integers(len(self), size=samples, dtype=np.int32)
         return rng.choice(len(self), size=samples, p=self.prior).astype(np.int32)

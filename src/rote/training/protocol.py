@@ -1,5 +1,5 @@
-"""Protocols: how a model is trained. `paper` is the released one, `fast` matches it in a fraction of the steps, `best`
-memorizes as much as it can.
+"""Training protocols: `paper` is the released schedule, `fast` matches it in a fraction of the steps, `best` memorizes
+as much as possible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Protocol(BaseModel):
-    """Everything that decides a run besides the task, the specification and the seed.
+    """Everything that determines training besides the task, the specification and the seed.
 
     >>> import rote
     >>> rote.Protocol(name="mine", steps=500).changed(peak=0.01).peak
@@ -33,9 +33,9 @@ class Protocol(BaseModel):
     steps: Count
     optimizer: Literal["adam", "muon"] = "adam"
     samples: Count | None = None
-    """Size of a data set drawn with replacement from the prior before training; absent: the prior itself."""
+    """Size of a data set sampled with replacement from the prior before training. Default: the prior itself."""
     batch: Count | None = None
-    """Contexts per step; absent: all of them, each with its weight."""
+    """Contexts per step. Default: all of them, each with its weight."""
     schedule: Schedule = "cosine"
     peak: Rate = 2e-2
     final: Annotated[float, Field(ge=0)] = 0.0
@@ -44,24 +44,25 @@ class Protocol(BaseModel):
     beta2: Share = 0.99
     epsilon: Rate = 1e-8
     muon_peak: Rate = 2e-2
-    """Rate of the matrices inside heads when `optimizer` is muon; the rest follows Adam at `peak`."""
+    """Learning rate of the matrices inside heads under `optimizer=muon`; Adam trains the others at `peak`."""
     focus: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """Generalised cross-entropy at the end of training (see `Objective`), reached in proportion to the steps taken and
-    limited by what is still missed: 0 fits all contexts, more gives up those that do not fit for the others' sake."""
+    """Exponent q of the generalized cross-entropy (see `Objective`) at the end of training. It grows with the steps and
+    is limited by the share of missed contexts. 0 is plain cross-entropy; a larger q gives up contexts that do not fit
+    in favour of the others."""
     decay: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Weights shrink by this times the learning rate at every step, taken together every hundred steps. Attention
-    scores otherwise grow without end in long runs, and what is saturated no longer learns."""
+    """Weight decay times the learning rate per step, applied every hundred steps. Without it attention scores grow
+    without bound in long runs, and saturated heads stop learning."""
     polish: Annotated[int, Field(ge=0)] = 0
-    """L-BFGS iterations on all contexts after the last step."""
+    """Iterations of L-BFGS refinement on all contexts after the last step."""
 
     @model_serializer(mode="wrap")
     def _without_what_does_nothing(self, values: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """No decay is not mentioned, so that trials of runs made before there was any keep their names."""
+        """Leaves out a decay of zero, so that trials of runs before it existed keep their keys."""
         return {name: value for name, value in values(self).items() if name != "decay" or value}
 
     @property
     def epoch(self) -> int:
-        """Steps in which a drawn data set is seen once."""
+        """Steps per epoch of a sampled data set."""
         return 1 if self.samples is None or self.batch is None else max(1, self.samples // self.batch)
 
     def changed(self, **changes: Any) -> Protocol:
@@ -72,7 +73,7 @@ class Protocol(BaseModel):
 def paper(
     batches: int = 64, batch: int = 256, epochs: int = 64, peak: float = 1e-2, final: float = 5e-4, **changes: Any
 ) -> Protocol:
-    """Dana, Pydi and Chevaleyre 2025: `batches` batches are drawn once, then seen in every epoch, shuffled; Adam."""
+    """The schedule of Dana, Pydi and Chevaleyre 2025: Adam on `batches` batches, sampled once, shuffled every epoch."""
     values = {
         "name": "paper",
         "steps": batches * epochs,
@@ -87,18 +88,18 @@ def paper(
 
 
 FULL_BATCH = 10_000
-"""Above so many contexts a step takes a sample of them: more steps on fewer contexts memorize more per second."""
+"""Number of contexts above which a step takes a minibatch: more steps on fewer contexts memorize more per second."""
 LARGE_BATCH = 4096
 
 
 def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
-    """The fewest steps that match the released accuracies: cosine Adam on all contexts at once, and some focus, which
-    makes up for what is cut.
+    """The shortest schedule that matches the released accuracies: Adam with a cosine schedule on all contexts per step,
+    and generalized cross-entropy, which compensates for the fewer steps.
 
-    Attention layers need 320 steps up to vocabularies of 50, in proportion more up to 1000 on more contexts; several
-    layers as many with more focus; an MLP 400 with more still; two-dimensional models are slow to sort themselves out
-    and need 4000 at a lower rate. Above `FULL_BATCH` contexts minibatches are taken, and every context is seen at least
-    a hundred times (fifty, before an MLP). But where a data set of few samples a pair was drawn, as in the released
+    One attention layer needs 320 steps up to vocabularies of 50, and proportionally more, up to 1000, on more contexts.
+    Several layers need as many with a larger `focus`, an MLP 400 with a still larger one. Two-dimensional models
+    converge slowly and need 4000 at a lower rate. Above `FULL_BATCH` contexts it uses minibatches that show every
+    context at least a hundred times (fifty before an MLP). If the data set has few samples per pair, as in the released
     runs at vocab 200, attention layers match them in 110 steps over all pairs.
     """
     values: dict[str, Any] = {"name": "fast", "samples": samples, "peak": 3e-2, "focus": 0.1}
@@ -120,20 +121,22 @@ def fast(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) 
 
 
 def _tabled_pairs(spec: Spec, contexts: int) -> bool:
-    """Whether a step over all contexts is little more than the readout: one attention layer, half the pairs or more."""
+    """True if a step over all contexts costs little more than the readout: one layer, half of the pairs or more."""
     if not isinstance(spec, Transformer) or spec.width or spec.dim <= 2:
         return False
     return (spec.layers, spec.context) == (1, 2) and 2 * contexts >= spec.vocab**2
 
 
 def best(spec: Spec, contexts: int, samples: int | None = None, **changes: Any) -> Protocol:
-    """What memorizes most per second: longer, with a short memory of squared gradients, decay, focus and a polish.
+    """The schedule that memorizes most per second: many steps, a short memory of squared gradients, weight decay,
+    generalized cross-entropy and an L-BFGS refinement.
 
-    Measured on all pairs of 50 tokens, seconds of one core: d = k = 10, H = 21 recalls every pair in 8 s (5 of 5 seeds;
-    .78 under the released schedule), d = k = 7, H = 31 .915 of them (.906 to .923; .52). By plain cross-entropy (focus
-    0) d = 10, k = 2, H = 42 holds 2.93 bits per parameter in 10 s, mean of 3 seeds; in as much time Adam at half the
-    peak without decay or polish 2.82, without polish 2.84, mostly L-BFGS 2.75, Muon 2.72, and a start from
-    `rote.readout` 2.38. Decay is what makes more steps worth taking: see `benchmarks/bits_per_parameter.py`.
+    Measured on all pairs of 50 tokens, in CPU seconds. With d = k = 10, H = 21 it recalls every pair in 8 s (5 of 5
+    seeds; accuracy 0.78 under the released schedule). With d = k = 7, H = 31 the accuracy is 0.915 (0.906 to 0.923;
+    0.52 under the released schedule). By plain cross-entropy (`focus=0`) d = 10, k = 2, H = 42 holds 2.93 bits per
+    parameter in 10 s, mean of 3 seeds. In the same time, Adam at half the peak without decay or L-BFGS holds 2.82,
+    without L-BFGS 2.84, mostly L-BFGS 2.75, Muon 2.72, and a start from `rote.readout` 2.38. Weight decay is what makes
+    more steps worthwhile: see `benchmarks/bits_per_parameter.py`.
     """
     steps = max(10_000, 1000 * contexts // LARGE_BATCH)
     values: dict[str, Any] = {"name": "best", "steps": steps, "samples": samples, "beta2": 0.95, "focus": 0.3}

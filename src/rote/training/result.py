@@ -1,4 +1,4 @@
-"""What training gives."""
+"""The result of training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rote.training.protocol import Protocol
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """One trained model. Accuracies are absent when training diverged: that is not a low accuracy.
+    """One trained model. Accuracies are None if training diverged: that is not a low accuracy.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -27,19 +27,19 @@ class Trained:
     protocol: Protocol
     engine: str
     accuracy: float | None
-    """Share of all facts recalled, each counted alike: strict maximum, as in `rote.recall`."""
+    """Share of all facts recalled, each with equal weight: strict maximum, as in `rote.recall`."""
     sampled_accuracy: float | None
-    """The same with each context weighted by how often training asked about it."""
+    """Accuracy with each context weighted by its frequency in training."""
     batch_accuracy: float | None
-    """Mean over the last 100 minibatches before each one's step (what Dana et al. 2025 publish); none if full batch."""
+    """Mean accuracy of the last 100 minibatches before their steps, as in Dana et al. 2025; None under full batches."""
     loss: float
     """Cross-entropy of the last step in nats, under the weights of training."""
     diverged_at: int | None
-    """Step at which the loss stopped being a finite number, or left what knowing nothing costs for good."""
+    """Step at which the loss became non-finite, or from which it stayed above that of a uniform prediction."""
     seconds: float
-    """Processor time of this model, or its share of a stack's."""
+    """CPU time of this model, or its share of a stack's."""
     curve: np.ndarray = field(repr=False)
-    """Loss (nats) at at most 200 evenly spaced steps: rows of (step, loss)."""
+    """Training curve: rows of (step, loss in nats) at up to 200 evenly spaced steps."""
 
     @property
     def diverged(self) -> bool:
@@ -47,11 +47,11 @@ class Trained:
 
     @property
     def published_accuracy(self) -> float | None:
-        """What compares with the published figures: over the last batches, or over the sampled data set."""
+        """The accuracy that published figures report: over the last batches, or over the sampled data set."""
         return self.sampled_accuracy if self.batch_accuracy is None else self.batch_accuracy
 
     def summary(self) -> dict[str, Any]:
-        """The numbers, by the names that every command gives them."""
+        """Everything but the weights as one JSON document."""
         return {
             "seed": self.seed,
             "protocol": self.protocol.name,

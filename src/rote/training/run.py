@@ -1,4 +1,4 @@
-"""One run: a stack of seeds of one task, specification and protocol, from initial weights to measured models."""
+"""Training of one stack: seeds of one task, specification and protocol, from initial weights to measured models."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from rote.training.result import Trained
 from rote.training.schedule import learning_rates
 
 LAST_BATCHES = 100
-"""Minibatches over which the published accuracies are means."""
+"""Number of minibatches in the mean of the published accuracies."""
 CURVE_POINTS = 200
-"""Points of a loss curve that are kept."""
+"""Largest number of points in a training curve."""
 FOCUS_PER_MISS = 3.0
-"""Focus, which gives contexts up for the sake of others (`rote.training.objective`), is at most so many times the share
-that is missed: a model that nearly holds everything gives nothing up."""
+"""Largest ratio of the exponent of the generalized cross-entropy (`rote.training.objective`) to the share of missed
+contexts: a model that recalls nearly everything gives up nothing."""
 
 Report = Callable[[int], None]
-"""Told how many steps were taken."""
+"""Called with the number of steps taken since the last call."""
 
 
 def run(
@@ -86,7 +86,7 @@ def run(
 def _optimised(
     objective: Objective, protocol: Protocol, flat: np.ndarray, data: list[Data], report: Report
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Parameters after the protocol's steps, and losses and shares of right predictions (models x steps)."""
+    """Parameters after the protocol's steps, and losses and accuracies (models x steps)."""
     settings = AdamSettings(protocol.beta1, protocol.beta2, protocol.epsilon)
     rates = _rates(protocol, protocol.peak)
     matrix_rates = _rates(protocol, protocol.muon_peak)
@@ -130,7 +130,8 @@ def _polished(
 
 
 def _cost_of_knowing_nothing(objective: Objective, protocol: Protocol, shares: np.ndarray) -> float:
-    """ln(vocab); but under a focus the contexts that are given up may cost any amount while others are answered."""
+    """Loss of a uniform prediction, ln(vocab); infinite if the generalized cross-entropy gives up some contexts while
+    others are answered."""
     vocab = objective.problem.vocab
     answers_some = protocol.focus > 0 and shares[-10:].mean() > 2 / vocab
     return math.inf if answers_some else math.log(max(2, vocab))
@@ -139,8 +140,8 @@ def _cost_of_knowing_nothing(objective: Objective, protocol: Protocol, shares: n
 def divergence_step(losses: np.ndarray, flat: np.ndarray, knowing_nothing: float) -> int | None:
     """Step at which training diverged, if it did.
 
-    Either a loss or a parameter is not a finite number, or the loss ends above both where it began and twice what
-    knowing nothing costs: then the step from which it stayed there.
+    Either a loss or a parameter is not finite, or the loss ends above both its initial value and twice that of a
+    uniform prediction: then the step from which it stayed there.
     """
     wrong = ~np.isfinite(losses)
     if wrong.any():

@@ -24,7 +24,7 @@ Weights = dict[str, Tensor]
 def stacked_logits(
     spec: Transformer, weights: Weights, contexts: Integer[Tensor, "models batch context"]
 ) -> Float[Tensor, "models batch vocab"]:
-    """Logits of each model after contexts of its own."""
+    """Logits of each model after its own contexts."""
     attention = spec.attention
     tokens = weights["tokens"]
     if attention.layers == 1:
@@ -72,7 +72,7 @@ def grid_logits(spec: Transformer, weights: Weights) -> Float[Tensor, "models pa
 
 
 def _tables(spec: AttentionOnly, weights: Weights) -> tuple[Tensor, Tensor]:
-    """What the heads of a first layer read: a part per token (models, vocab, dim) and one per position."""
+    """Inputs of the heads of the first layer: one term per token (models, vocab, dim) and one per position."""
     tokens = weights["tokens"]
     read = tokens @ weights["compress"].mT if spec.compressed else tokens
     return read, weights[spec.attention_positions(0) or "positions"]
@@ -133,14 +133,14 @@ def _stream_positions(spec: AttentionOnly, weights: Weights, layer: int) -> Tens
 
 
 def _write(spec: AttentionOnly, weights: Weights, layer: int, mixed: Tensor) -> Tensor:
-    """What a layer adds to the stream."""
+    """The output of a layer, added to the residual stream."""
     if not spec.compressed:
         return mixed
     return mixed @ _aligned(weights["decompress"].mT, mixed)
 
 
 def _after(spec: Transformer, weights: Weights, layer: int, stream: Tensor) -> Tensor:
-    """The MLP of an MLP-based Transformer, with its skip connection."""
+    """The residual stream after the MLP of a layer."""
     if not spec.width:
         return stream
     inner, outer = weights[f"layers.{layer}.mlp_in"].mT, weights[f"layers.{layer}.mlp_out"].mT

@@ -1,4 +1,4 @@
-"""The stacked torch engine: the reference. Any architecture that trains, any context length, any torch device."""
+"""The torch engine, which is the reference: any trainable architecture, any context length, any torch device."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TorchObjective:
         return torch.stack(losses, 1).cpu().numpy(), torch.stack(shares, 1).cpu().numpy()
 
     def loss(self, parameters: Tensor, rows: Tensor | None, focus: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Cross-entropy, share of right predictions and the value under a focus, per model."""
+        """Cross-entropy, accuracy and generalized cross-entropy per model."""
         weights = self.unstacked(parameters)
         models = parameters.shape[0]
         if rows is None:
@@ -94,7 +94,7 @@ class TorchObjective:
         loss = -(weight * crossed).sum(-1)
         objective = loss
         if focus is not None:
-            # The smallest normal number in place of nought, where the cross-entropy is taken instead.
+            # The smallest normal number in place of zero, for which the cross-entropy is used instead.
             safe = focus.clamp(min=torch.finfo(self._dtype).tiny)
             focused = -(weight * torch.expm1(safe[:, None] * crossed)).sum(-1) / safe
             objective = torch.where(focus > 0, focused, loss)

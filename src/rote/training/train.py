@@ -1,4 +1,4 @@
-"""Train models on a task."""
+"""Training of models on a token task."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def train(
     """Train one model per seed (0, 1, ... when a number is given), in the order of the seeds.
 
     `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
-    `optimizer="muon"`, `polish=300`). `start` gives weights to start from in place of random ones. Scores are scaled
+    `optimizer="muon"`, `polish=300`). `start` are initial weights. Default: a random initialization. Scores are scaled
     unless the specification says otherwise (`scores_scaled`). The same seed gives the same result whatever the number
-    of workers. `on_end` is told of each model as soon as it ends.
+    of workers. `on_end` is called with each model as soon as it ends.
 
     >>> import rote
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -52,7 +52,7 @@ def train(
     """
     chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not chosen:
-        raise InputError(f"`seeds={seeds}`: asks for no model")
+        raise InputError(f"`seeds={seeds}`: must be at least 1")
     task = require_tokens(facts(task), "training takes associations or distributions over tokens")
     spec = scores_scaled(spec) if start is None else trainable(spec)
     protocol = protocol_of(protocol, spec, task, **changes)
@@ -68,17 +68,17 @@ def train(
 
 
 def protocol_of(protocol: str | Protocol, spec: Spec, task: TokenTask, **changes: Any) -> Protocol:
-    """A protocol by its name, or as given, with these fields changed."""
+    """The protocol of a name, or the given one, with fields changed."""
     if isinstance(protocol, str):
         return protocol_named(protocol, spec, task.facts, **changes)
     return protocol.changed(**changes)
 
 
 def scores_scaled(spec: Spec) -> Transformer:
-    """The specification that is trained: scores over sqrt(head_dim), as in every published experiment.
+    """The specification with scores divided by sqrt(head_dim), as in every published experiment.
 
-    Unscaled ones start out saturated, and the scale stores nothing: it could be absorbed into the queries. A
-    specification that sets `scale_scores` itself is left as it is.
+    Unscaled scores are saturated at the start. The scale stores nothing: it could be absorbed into the queries. A
+    specification that sets `scale_scores` itself is unchanged.
     """
     chosen = trainable(spec)
     return chosen if "scale_scores" in chosen.model_fields_set else chosen.model_copy(update={"scale_scores": True})

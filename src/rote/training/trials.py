@@ -1,7 +1,7 @@
-"""A queue of trials over the cores: each (task, specification, protocol, seed) is one job, results stream as they end.
+"""The queue of models to train over the cores: results are yielded as they end.
 
-One model per core beats parallelism inside a step, since a step is too short to divide. A trial's result depends on the
-trial alone, never on how many workers there are or on what else runs.
+One model per core is faster than parallelism inside a step, since a step is too short to divide. A result depends on
+its trial alone, never on the number of workers or on what else runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rote.training.torch_objective import TorchObjective
 
 @dataclass(frozen=True, eq=False)
 class TrainingTrial:
-    """One model to train. `key` is the caller's own name for it and comes back untouched."""
+    """One model to train. `key` is the caller's name for it and is returned unchanged."""
 
     task: AssociationTask | DistributionTask
     spec: Spec
@@ -45,7 +45,7 @@ class TrainingTrial:
     seed: int
     key: Any = None
     start: dict[str, Tensor] | None = field(default=None, repr=False)
-    """Weights to start from, such as a construction's; drawn as in the released experiments when absent."""
+    """Initial weights, for example a construction's. Default: random, as in the released experiments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +69,10 @@ def run_trials(
     memory: int | None = None,
     progress: Progress = SILENT,
 ) -> Iterator[tuple[TrainingTrial, Trained]]:
-    """Train every trial; each is given back with its result as soon as it ends, in no particular order.
+    """Train every trial and yield it with its result as soon as it ends, in no particular order.
 
-    `engine` auto takes the native engine where it was built and `device` is the processor, else the torch engine.
-    `memory` is the number of bytes that may be used; what is free, when absent. All trials are checked before the
-    first one runs.
+    `engine=auto` is the native engine if it was built and `device` is the CPU, else the torch engine. `memory` is a
+    limit in bytes. Default: the free memory. All trials are checked before the first one runs.
     """
     jobs, refused = _jobs(list(trials), engine, device, memory, workers)
     for _, failed in refused:
@@ -89,7 +88,7 @@ def attempt_trials(
     device: str = "cpu",
     progress: Progress = SILENT,
 ) -> Iterator[tuple[TrainingTrial, Trained | Failed]]:
-    """As `run_trials`, but a trial that fails is given back with its reason, and the others go on."""
+    """As `run_trials`, but a trial that fails is yielded with its reason, and the others continue."""
     jobs, refused = _jobs(list(trials), engine, device, None, workers)
     return chain(refused, _run_jobs(jobs, workers or os.cpu_count() or 1, device, None, progress))
 
@@ -104,14 +103,14 @@ def _whole(outcomes: Iterator[tuple[TrainingTrial, Trained | Failed]]) -> Iterat
 def _jobs(
     trials: list[TrainingTrial], engine: EngineName, device: str, memory: int | None, workers: int | None
 ) -> tuple[list[_Job], list[tuple[TrainingTrial, Failed]]]:
-    """The work to do, and the trials that cannot fit into memory."""
+    """The jobs, and the trials that do not fit into memory."""
     if engine not in ("auto", "native", "torch"):
         raise InputError(f"`engine={engine}`: is not one of auto, native, torch")
     if workers is not None and workers < 1:
         raise InputError(f"`workers={workers}`: must be at least 1")
     _must_exist(device)
     fused = engine != "torch" and device == "cpu" and native_engine.available(required=engine == "native")
-    # A task is its own key: trials that share the object share the problem made of it.
+    # Trials that share a task share the problem made of it.
     problems_of: dict[AssociationTask | DistributionTask, TrainingProblem] = {}
     jobs: list[_Job] = []
     refused: list[tuple[TrainingTrial, Failed]] = []
@@ -164,7 +163,7 @@ def _run_jobs(
     stop = threading.Event()
     models = sum(len(job.trials) for job in jobs)
     ended = 0
-    # Longest first, so that no core idles at the end behind one long job.
+    # Longest first, so that no core idles at the end.
     waiting = sorted(jobs, key=_cost)
     limit = free_memory() if memory is None else memory
     total = sum(job.trials[0].protocol.steps * len(job.trials) for job in jobs)
@@ -194,7 +193,7 @@ def _run_jobs(
 
 
 def _outcomes(job: _Job, future: Future[list[Trained]]) -> Sequence[Trained | Failed]:
-    """What a job gave; the models of a stack fail together."""
+    """The outcomes of a job; the models of a stack fail together."""
     try:
         return future.result()
     except FAILURES as error:
@@ -202,7 +201,7 @@ def _outcomes(job: _Job, future: Future[list[Trained]]) -> Sequence[Trained | Fa
 
 
 def _may_start(job: _Job, running: list[_Job], workers: int, taken: int, limit: int | None) -> bool:
-    """Whether another job may run beside these. Torch spreads a step over the cores itself: its jobs run alone."""
+    """True if another job may start now. Torch divides a step over the cores itself, so its jobs run alone."""
     if not running:
         return True
     if len(running) >= workers or not job.native or not all(other.native for other in running):

@@ -1,1 +1,1 @@
-"""The most facts that a model of given sizes holds, built or trained, and the smallest trained model of given facts."""
+"""Capacity: the most facts that a model of given sizes recalls, by construction or by training."""

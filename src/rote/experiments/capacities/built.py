@@ -1,4 +1,4 @@
-"""Capacity by building: the largest number of facts that a construction stores, all recalled, in models of one size."""
+"""Capacity by construction: the most facts that a construction stores with full recall in models of one size."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def built_capacity(
     progress: Progress = SILENT,
     **options: Any,
 ) -> Capacity:
-    """The largest T, within `tolerance`, such that `rote.build` stores the first T facts of the task, all recalled.
+    """The largest T, within `tolerance`, such that `rote.build` stores the first T facts of the task with full recall.
 
-    `task` is a random look-up table of the specification's sizes when absent. The search starts at `start` facts (what
-    Theorem 1 promises when absent); `options` are the method's own.
+    Default of `task`: a random look-up table of the specification's sizes. The search starts at `start` facts. Default:
+    the guarantee of Theorem 1. `options` are those of the method.
     """
     table = table_for(spec, task, seed)
 
@@ -47,6 +47,6 @@ def built_capacity(
     with progress.stage(f"capacity of {method}") as stage:
         recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
     if not recalled:
-        raise InputError(f"{method} does not store a single fact in this model. {tries[-1].reason}")
+        raise InputError(f"{method} stores not even one fact in this model. {tries[-1].reason}")
     bits = table.take(slice(0, recalled)).entropy_bits
     return Capacity(method, recalled, refused, bits, spec.parameters(), tuple(tries))

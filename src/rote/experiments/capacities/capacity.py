@@ -1,4 +1,4 @@
-"""Capacity: the most facts that models of one size recall, all of them, beside what theory promises that size."""
+"""Capacity of a specification: the most facts that its models recall in full, compared with the bounds on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METHODS = ("dana2025.theorem1", "rote.readout")
 
 @dataclass(frozen=True)
 class Capacities(Tabular):
-    """Capacities of one specification, a row per method, and every bound that applies to it.
+    """Capacities of one specification, one row per method, and every bound that applies to it.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -43,7 +43,7 @@ class Capacities(Tabular):
     seed: int
 
     def frame(self) -> polars.DataFrame:
-        """A row per method."""
+        """A data frame with one row per method."""
         return frame_of(row.summary() for row in self.rows)
 
     def _repr_html_(self) -> str:
@@ -74,12 +74,12 @@ def capacity(
     progress: Progress = SILENT,
     **options: Any,
 ) -> Capacities:
-    """The most facts that models of these sizes recall, every one, by each of `methods` or by training.
+    """The most facts that models of these sizes recall in full, by each of `methods` or by training.
 
-    The facts are the first of a random look-up table, or of `task` in a random order; the search ends when what was
-    recalled and what was refused differ by at most a share `tolerance`. `options` are those of `built_capacity` or
-    `trained_capacity` (`dtype`, a method's own; `seeds`, `steps`, ...). `on` says where the seeds of a try are trained
-    (`here`, `ray` or the address of a Ray cluster); tries follow one another.
+    The facts are the first ones of a random look-up table, or of `task` in random order. The search ends when the
+    largest success and the smallest failure differ by at most a fraction `tolerance`. `options` are those of
+    `built_capacity` (`dtype`, options of the method) or `trained_capacity` (`seeds`, `steps`, ...). `on` names the
+    executor of the seeds of one attempt (`here`, `ray` or the address of a Ray cluster); attempts run in sequence.
 
     >>> import rote
     >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
@@ -93,8 +93,8 @@ def capacity(
         raise InputError(f"`by={by}`: is not one of building, training")
     if by == "building" and on != HERE:
         raise InputError(
-            f"`on={on}`: a search by building tries one size after another, so nothing can be spread over machines; "
-            "leave it out, or search `by=training`, whose seeds are trained at once"
+            f"`on={on}`: a search by building tries one size after another, so there is nothing to distribute; "
+            "leave it out, or search `by=training`, whose seeds are trained in parallel"
         )
     if not 0 <= tolerance < 1:
         raise InputError(f"`tolerance={tolerance}`: must be at least 0 and less than 1")

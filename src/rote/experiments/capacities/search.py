@@ -1,7 +1,7 @@
-"""The search behind every capacity: the largest number of facts that are all recalled in models of one size.
+"""The bisection behind every capacity: the largest number of facts that models of one size recall in full.
 
-Tasks are nested (the first T facts of one table), so that more facts are harder and bisection makes sense; still the
-boundary is not sharp, and the result is what was recalled, never a claim that one more fact could not be.
+Tasks are nested (the first T facts of one table), so that more facts are harder and bisection makes sense. The boundary
+is not sharp: the result was recalled, which does not mean that one more fact could not be.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rote.tasks import AssociationTask
 from rote.tasks.generators import random_associations
 
 MOST_FACTS = 2**20
-"""Facts that are tried at most, where contexts are not fewer."""
+"""Largest number of facts tried, if there are as many contexts."""
 
 
 @dataclass(frozen=True)
 class CapacityTry:
-    """One try: how many facts, whether all were recalled, and the reason if not."""
+    """One attempt: the number of facts, whether all were recalled, and the reason if not."""
 
     facts: int
     complete: bool
@@ -35,15 +35,15 @@ class CapacityTry:
 
 @dataclass(frozen=True)
 class Capacity:
-    """The most facts of which every one was recalled."""
+    """The largest number of facts that was recalled in full."""
 
     method: str
     """Id of the construction, or `training`."""
     recalled: int
     refused: int | None
-    """Fewest facts that were not all recalled; none when the table ran out first."""
+    """Smallest number of facts that was not recalled in full; None if the table was exhausted first."""
     bits: float
-    """Entropy of the recalled answers: so many facts of the table at its bits per fact."""
+    """Entropy of the recalled answers."""
     parameters: int
     tries: tuple[CapacityTry, ...]
 
@@ -65,16 +65,16 @@ class Capacity:
 def largest_recalled(
     attempt: Callable[[int], str | None], start: int, most: int, tolerance: float, stage: Stage
 ) -> tuple[int, int | None, list[CapacityTry]]:
-    """The most facts for which `attempt` names no reason against, the fewest for which it does, and every try.
+    """The largest number of facts for which `attempt` succeeds, the smallest for which it fails, and every attempt.
 
-    From `start` facts the number grows or shrinks by halves until a success lies below a failure; the gap is then
-    bisected until it is at most a share `tolerance` of the success.
+    `attempt` returns a reason if it fails. From `start` facts the number grows or shrinks by halves until a success
+    lies below a failure. The gap is then bisected until it is at most a fraction `tolerance` of the success.
     """
     low, high, tries = 0, most + 1, []
     facts = max(1, min(start, most))
     while high - low > max(1, tolerance * low):
-        refusal = f"not {high})" if high <= most else "none refused)"
-        stage.describe(f"trying {facts} facts (recalled {low}, {refusal}")
+        failure = f"not {high})" if high <= most else "no failure)"
+        stage.describe(f"trying {facts} facts (recalled {low}, {failure}")
         began = time.perf_counter()
         reason = attempt(facts)
         tries.append(CapacityTry(facts, reason is None, round(time.perf_counter() - began, 3), reason))
@@ -92,7 +92,7 @@ def largest_recalled(
 
 
 def table_for(spec: AttentionOnly, task: AssociationTask | None, seed: int) -> AssociationTask:
-    """The table whose first facts are tried: a given one in a random order, else a random one of the model's sizes."""
+    """The table whose first facts are tried: the given one in random order, or a random one of the model's sizes."""
     if task is None:
         contexts = spec.vocab**spec.context
         return random_associations(spec.vocab, spec.context, min(contexts, MOST_FACTS), seed=seed)

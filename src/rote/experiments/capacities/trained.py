@@ -1,7 +1,7 @@
-"""Capacity by training: the largest number of facts that some trained model of one size recalls, every one.
+"""Capacity by training: the most facts that a trained model of one size recalls in full.
 
-As in `rote.experiments.capacities.built` the tables are nested and what is returned was recalled: training for
-longer, or with more seeds, may recall more.
+The tables are nested as in `rote.experiments.capacities.built`. The result is a lower estimate: longer training or more
+seeds may recall more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rote.training.train import protocol_of, scores_scaled
 from rote.training.trials import EngineName
 
 STEPS = 4000
-"""Fewer than the 10,000 of the protocol `best`: a search trains a dozen models, and the last steps gain least."""
+"""Steps per model. Fewer than the 10,000 of the protocol `best`, since a search trains a dozen models."""
 POLISH = 300
 """L-BFGS iterations after the last step."""
 
@@ -41,9 +41,9 @@ def trained_capacity(
 ) -> Capacity:
     """The largest T, within `tolerance`, such that the best of `seeds` models recalls the first T facts of the task.
 
-    Each try takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` say otherwise (its fields,
-    as in `rote.train`). `on` says where the models of a try are trained; one try follows another. The same arguments
-    give the same result.
+    Each attempt takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` (fields of the protocol,
+    as in `rote.train`) say otherwise. `on` names the executor of the models of one attempt; attempts run in sequence.
+    The same arguments give the same result.
     """
     table = table_for(spec, task, seed)
     model = scores_scaled(spec)

@@ -1,1 +1,1 @@
-"""Questions whose answers are known beforehand: what `rote doctor` asks this machine, a file per kind."""
+"""Computations with known answers, which `rote doctor` runs on this machine."""

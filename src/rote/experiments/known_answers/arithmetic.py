@@ -1,8 +1,8 @@
-"""Does the device multiply and take exponentials in the precision that it says?
+"""Arithmetic of the device: products and exponentials in the precision that it claims.
 
-Products of whole numbers below 2^24 are exact in float32, below 2^53 in float64, whatever the order of summing: a
-device that rounds its inputs to fewer bits (TF32 keeps eleven, bfloat16 eight) is off by far more than nothing.
-Exponentials and their sums are held against the C library's in float64.
+Products of integers below 2^24 are exact in float32, below 2^53 in float64, whatever the order of summation. A device
+that rounds its inputs to fewer bits (TF32 keeps eleven, bfloat16 eight) gives wrong entries. Exponentials and their
+sums are compared with the C library's in float64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rote.experiments.known_answers.known_answer import KnownAnswer
 PART = "arithmetic"
 ORDER = 64
 EXACT = {"float32": 2**24, "float64": 2**53}
-"""Whole numbers below these have no rounding."""
+"""Integers below these are exact."""
 TOLERANCES = {"float32": 1e-6, "float64": 1e-14}
 
 
@@ -51,7 +51,7 @@ def arithmetic(device: str) -> Iterator[KnownAnswer]:
 
 
 def _has(dtype: torch.dtype, device: str) -> bool:
-    """Whether a device knows a dtype; some have no float64."""
+    """True if the device supports a dtype; some have no float64."""
     try:
         torch.ones(1, dtype=dtype, device=device)
     except (TypeError, RuntimeError):

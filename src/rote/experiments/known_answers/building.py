@@ -1,4 +1,4 @@
-"""Models in closed form: is every fact recalled that a construction promises, and does the certificate hold again?"""
+"""Constructions: every guaranteed fact is recalled, and the certificate verifies."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ BUILDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("kajitsuka2025.theorem4_1", "random:vocab=9,context=2,facts=20,seed=1", {}),
     ("cabannes2024.least_squares", "random:vocab=40,context=1,facts=40,seed=1", {}),
 )
-"""Method, facts and sizes; the second is the paper's own example, which Theorem 1 promises to hold exactly."""
+"""Method, facts and sizes. The second is the paper's own example, at exactly the guarantee of Theorem 1."""
 
 
 def building() -> Iterator[KnownAnswer]:
-    """Each model is built, written, read, and asked every fact."""
+    """Build, write and read each model, and evaluate it on every fact."""
     for method, source, sizes in BUILDS:
         task = facts(source)
         question = f"{method} on {task.facts:,} facts: recalled, and verified from its folder"

@@ -42,7 +42,7 @@ ADAM = AdamSettings(0.9, 0.99, 1e-8)
 
 
 def engines(device: str) -> Iterator[KnownAnswer]:
-    """The torch engine on the device; on the processor, the native engine in every width that it has."""
+    """The torch engine on the device; on the CPU also the native engine, in every vector width."""
     yield from _engine(f"torch engine, float32, {device}", partial(TorchObjective, device=device))
     if device != "cpu":
         return
@@ -53,13 +53,13 @@ def engines(device: str) -> Iterator[KnownAnswer]:
         if not here:
             yield KnownAnswer.not_here(name, "gradients", "not built: it was installed without a C++ compiler")
         elif width not in here:
-            yield KnownAnswer.not_here(name, "gradients", "this processor has no such instructions")
+            yield KnownAnswer.not_here(name, "gradients", "this CPU has no such instructions")
         else:
             yield from _engine(name, partial(NativeObjective, width=width))
 
 
 def instructions(width: int) -> str:
-    """What a vector width is called on this kind of processor."""
+    """The name of a vector width on this kind of CPU."""
     if platform.machine() in ("x86_64", "AMD64"):
         return {16: "AVX-512", 8: "AVX2", 4: "SSE2"}[width]
     return {4: "as the compiler chose"}.get(width, "x86 alone")
@@ -99,7 +99,7 @@ def _reference(
 
 
 def _after_steps(engine: Objective, spec: Transformer, problem: TrainingProblem) -> float:
-    """Relative error of the last loss beside that of the torch engine in float64."""
+    """Relative error of the last loss, compared with the torch engine in float64."""
     rates = np.full(STEPS, 1e-2)
     exact = TorchObjective(spec, problem, problem.prior, dtype=torch.float64)
     last = [

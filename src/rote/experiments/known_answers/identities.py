@@ -1,4 +1,4 @@
-"""Published numbers and identities, computed again by the code that everything else rests on."""
+"""Published numbers and identities, recomputed by the library's own code."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SPEC = AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20)
 
 
 def identities() -> Iterator[KnownAnswer]:
-    """What papers and arithmetic say these must be."""
+    """Numbers that papers or arithmetic determine."""
     promised = next(bound for bound in bounds(SPEC) if bound.id == "dana2025.theorem1")
     # Dana, Pydi and Chevaleyre 2025, Theorem 1: H k + d associations.
     yield KnownAnswer.exactly(
-        PART, "associations that Theorem 1 promises (20 heads of 10, dim 10)", 210, promised.associations
+        PART, "associations guaranteed by Theorem 1 (20 heads of 10, dim 10)", 210, promised.associations
     )
     shapes = SPEC.shapes().values()
     yield KnownAnswer.exactly(

@@ -1,4 +1,4 @@
-"""One question with a known answer, and what this machine answered."""
+"""One computation with a known answer, and the answer of this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """A question, the answer that is known, and the one that was given here."""
+    """A computation, its known answer, and the answer of this machine."""
 
     part: str
     """What is asked: arithmetic, an engine, building, identities, threads."""
@@ -16,7 +16,7 @@ class KnownAnswer:
     known: str
     given: str
     holds: bool | None
-    """Nothing where it cannot be asked on this machine, such as of a vector width that the processor lacks."""
+    """None if it cannot run on this machine, for example for a vector width that the CPU lacks."""
 
     @classmethod
     def within(cls, part: str, question: str, error: float, tolerance: float) -> KnownAnswer:
@@ -30,5 +30,5 @@ class KnownAnswer:
 
     @classmethod
     def not_here(cls, part: str, question: str, why: str) -> KnownAnswer:
-        """A question that this machine cannot be asked."""
+        """A computation that cannot run on this machine."""
         return cls(part, question, "-", why, None)

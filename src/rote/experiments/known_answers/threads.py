@@ -1,4 +1,4 @@
-"""Does a result depend on how many threads there are? It must not, to the last bit."""
+"""Determinism: results do not depend on the number of threads, to the last bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTS = "random:vocab=12,context=2,facts=100,seed=1"
 
 
 def threads(device: str) -> Iterator[KnownAnswer]:
-    """Four models trained one after the other, again, and all at once: the same weights."""
+    """Four models trained in sequence, again, and in parallel: the same weights."""
     names: list[EngineName] = ["native", "torch"] if device == "cpu" and native_engine.lanes() else ["torch"]
     for engine in names:
         alone, again, together = (_weights(engine, device, workers) for workers in (1, 1, 4))

@@ -1,4 +1,4 @@
-"""Opening a ledger's file: claimed by a run, or read alone; what is damaged, foreign or newer is refused by name."""
+"""Opening the file of a ledger, to write or to read. Damaged, foreign or newer files are rejected with the reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def claim(connection: sqlite3.Connection, path: Path, identity: str, about: str) -> None:
-    """Make the tables of a new ledger, or check one that is there: whole, of this format, and of the same run."""
+    """Create the tables of a new ledger, or check an existing one: undamaged, of this format and of the same run."""
     ledger_schema.check(connection, path)
     if ledger_schema.format_of(connection, path) is None:
         ledger_schema.create(connection, identity, about)
@@ -36,7 +36,7 @@ def differences(kept: dict, wanted: dict) -> str:
 
 
 def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
-    """A connection to a ledger that is to be read; one of an older format is brought to this one in memory."""
+    """A connection for reading a ledger; an older format is migrated in memory."""
     connection = _connected(path)
     try:
         if whole:
@@ -66,17 +66,17 @@ def _connected(path: Path) -> sqlite3.Connection:
         log = path.with_name(f"{path.name}-wal")
         if error.sqlite_errorcode & 0xFF not in NOT_WRITABLE or log.exists():
             raise
-    # A folder that cannot be written to, and nobody who writes: the file is all there is.
+    # The folder is read-only and there is no write-ahead log, so the file is complete.
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 def refusal(path: Path, error: sqlite3.DatabaseError) -> InputError:
-    """What SQLite could not do, with what helps."""
+    """The error for a failure of SQLite, with its remedy."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in NO_ROOM:
         return InputError(
             f"{path}: {error}; free some space or write to another disk. Trials that ended are kept, "
-            "and the same command goes on"
+            "and the same command resumes"
         )
     if code == sqlite3.SQLITE_CORRUPT:
         return ledger_schema.damaged(path, str(error))

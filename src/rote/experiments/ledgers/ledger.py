@@ -1,10 +1,10 @@
 """The ledger of a run: one SQLite row per trial, committed when the trial ends.
 
-A run is a folder with `ledger.sqlite`. A killed run has lost only the trials that had not ended; opening the ledger
-again says which are done. A ledger belongs to one plan of trials (its `identity`): results of different protocols are
-never mixed. A trial that failed is kept apart with its reason, and is tried again when the run is resumed.
+A run is a folder with `ledger.sqlite`. A killed run loses only the trials that were running; its ledger tells which
+ones ended. A ledger belongs to one schedule of trials (its `identity`): results of different protocols are never
+mixed. Failed trials are stored separately with their reasons, and are tried again when the run resumes.
 
-Order is by name, or by when a row was written; the time of day is for readers alone.
+Rows are ordered by key, or by when they were written; the time of day is informative only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FILE = "ledger.sqlite"
 
 
 class TrialKey(NamedTuple):
-    """What names a trial: its cell of the grid, in canonical JSON, and its seed."""
+    """The name of a trial: its cell of the grid, as canonical JSON, and its seed."""
 
     cell: str
     seed: int
@@ -46,7 +46,7 @@ class TrialRow:
     seed: int
     result: dict[str, Any]
     seconds: float
-    """Processor time of the trial."""
+    """CPU time of the trial."""
     ended: str
 
     @property
@@ -56,7 +56,7 @@ class TrialRow:
 
 @dataclass(frozen=True)
 class FailedTrial:
-    """A trial that did not end, and why."""
+    """A trial that failed, and why."""
 
     key: TrialKey
     reason: str
@@ -65,16 +65,16 @@ class FailedTrial:
 
 @dataclass(frozen=True)
 class LedgerOverview:
-    """What a ledger says without reading its results."""
+    """Summary of a ledger, without its results."""
 
     identity: dict[str, Any]
     about: dict[str, Any]
     trials: int
     failed: int
     seconds: float
-    """Processor time of its trials."""
+    """CPU time of its trials."""
     last_ended: str | None
-    """Of the trial that was recorded last, by the clock of its machine."""
+    """When the last recorded trial ended, by the clock of its machine."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class LedgerContents:
 
 
 class Ledger:
-    """Open with `Ledger.open`, as a context manager: one process at a time writes to a run."""
+    """The open ledger of a run. `Ledger.open` is a context manager: one process at a time writes to a run."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path
@@ -107,10 +107,10 @@ class Ledger:
     @classmethod
     @contextmanager
     def open(cls, folder: str | Path | None, identity: dict[str, Any], about: dict[str, Any]) -> Iterator[Ledger]:
-        """The ledger of a new run, or of one that is to be resumed; kept in memory alone when there is no folder.
+        """The ledger of a new run, or of one to resume; without a folder, one in memory.
 
-        `identity` is all that results depend on (figure, protocol, variant, versions that matter); a folder that holds
-        another identity is refused. `about` is for readers (command, versions, machine) and kept from the start.
+        `identity` is everything that results depend on (figure, protocol, variant, format). A folder with another
+        identity is rejected. `about` is for readers (command, versions, machine) and stored when the run starts.
         """
         if folder is None:
             with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -136,17 +136,17 @@ class Ledger:
     @classmethod
     @contextmanager
     def reading(cls, folder: str | Path, whole: bool = True) -> Iterator[Ledger]:
-        """A run's ledger, to be read alone; a run that is being written can be read.
+        """A read-only ledger, also of a run that is being written.
 
-        Its file is checked as a `whole` first, which takes a second for a million trials; the trials that are read are
-        checked in any case.
+        With `whole` the complete file is checked first, which takes a second for a million trials. Rows are always
+        checked when they are read.
         """
         path = Path(folder) / FILE
         if not path.is_file():
             raise InputError(f"{folder}: is not a run, {FILE} is missing; give the folder of a run")
         try:
             with closing(for_reading(path, whole)) as connection:
-                # What is read in several statements is of one moment.
+                # One transaction: several statements read the same state.
                 connection.execute("BEGIN")
                 yield cls(connection, path)
         except sqlite3.DatabaseError as error:
@@ -154,13 +154,13 @@ class Ledger:
 
     @classmethod
     def read(cls, folder: str | Path) -> tuple[dict[str, Any], list[TrialRow]]:
-        """What a run says of itself, and its trials."""
+        """The identity and description of a run, and its trials."""
         with cls.reading(folder) as ledger:
             identity, about = ledger.said()
             return {"identity": identity, "about": about}, ledger.rows()
 
     def said(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The run's identity, and what else it says of itself."""
+        """The run's identity and description."""
         identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
         return json.loads(identity), json.loads(about)
 
@@ -185,13 +185,13 @@ class Ledger:
         return {TrialKey(cell, seed) for cell, seeds in self.seeds().items() for seed in seeds}
 
     def seeds(self) -> dict[str, set[int]]:
-        """By the text of its cell, the seeds of every trial that ended; quick where there are a million."""
+        """Seeds of the ended trials by the text of their cell; fast for a million trials."""
         texts = {number: cell for cell, number in self._cells.items()}
         named = self._connection.execute("SELECT cell, group_concat(seed) FROM trials GROUP BY cell")
         return {texts[cell]: set(map(int, seeds.split(","))) for cell, seeds in named}
 
     def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> TrialRow:
-        """Commit a trial that ended and give its row, as it will be read. A trial is recorded once."""
+        """Commit a trial that ended and return its row as it will be read. A trial is recorded once."""
         name, text, ended = canonical(cell), json.dumps(result), _now()
         with self._transaction():
             self._insert(name, seed, text, seconds, ended)
@@ -199,14 +199,14 @@ class Ledger:
         return _row(name, seed, text, seconds, ended)
 
     def record_failure(self, key: TrialKey, reason: str) -> FailedTrial:
-        """Commit why a trial did not end; of one that fails again the last reason is kept."""
+        """Commit the reason why a trial failed, in place of an earlier one."""
         failure = FailedTrial(key, reason, _now())
         with self._transaction():
             self._insert_failure(failure)
         return failure
 
     def copy(self, rows: Iterable[TrialRow], failures: Iterable[FailedTrial]) -> None:
-        """Take over trials of other ledgers as they stand, all in one transaction."""
+        """Copy trials of other ledgers unchanged, in one transaction."""
         with self._transaction():
             for row in rows:
                 self._insert(canonical(row.cell), row.seed, json.dumps(row.result), row.seconds, row.ended)
@@ -221,12 +221,12 @@ class Ledger:
         return [FailedTrial(TrialKey(cell, seed), reason, ended) for cell, seed, reason, ended in columns]
 
     def cells(self) -> list[tuple[dict[str, Any], int]]:
-        """Every cell with the number of its trials that ended, ordered by name."""
+        """Every cell with the number of its ended trials, ordered by name."""
         trials = dict(self._connection.execute("SELECT cell, count(*) FROM trials GROUP BY cell"))
         return [(json.loads(cell), trials.get(self._cells[cell], 0)) for cell in sorted(self._cells)]
 
     def rows(self, cells: Sequence[dict[str, Any]] | None = None, most: int = -1) -> list[TrialRow]:
-        """Trials ordered by cell and seed, whatever order they ended in: all, or those of some cells, or the first."""
+        """Rows ordered by cell and seed: all, those of some `cells`, or the first `most`."""
         chosen = "" if cells is None else "WHERE trials.cell IN (SELECT value FROM json_each(?)) "
         numbers = [] if cells is None else [json.dumps([self._cells[canonical(cell)] for cell in cells])]
         columns = self._connection.execute(
@@ -277,7 +277,7 @@ class Ledger:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """An open ledger; the file is made here, where a full disk or one that cannot be written to refuses it."""
+    """A connection to a ledger's file, which is created if it is missing."""
     try:
         return sqlite3.connect(path, isolation_level=None)
     except sqlite3.OperationalError as error:
@@ -285,7 +285,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def canonical(content: dict[str, Any]) -> str:
-    """JSON that is the same text for the same content."""
+    """JSON text that is equal for equal content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 

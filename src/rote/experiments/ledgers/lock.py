@@ -1,8 +1,8 @@
-"""One process at a time writes to a run: the second one is told who the first is.
+"""The lock of a run: one process at a time writes to it, and a second one gets an error that names the first.
 
-The lock is SQLite's own, on an empty file `.lock` beside the ledger: it works wherever Python does, and the system
-lets go of it when its process ends, however that ends. No age of a file and no clock decides anything. Who holds it
-stands in `.owner.json`, for the message alone.
+It is a SQLite lock on an empty file `.lock` beside the ledger. It works wherever Python does, and the system releases
+it when the process ends, however it ends. No file age or clock is involved. `.owner.json` names the holder, for the
+message only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOCK, OWNER = ".lock", ".owner.json"
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder of a run; an error that names the holder when another process has it."""
+    """Hold the lock of a run's folder; an error names the process that has it."""
     owner = folder / OWNER
     with closing(_locked(folder)), unfinished(owner):
         try:
@@ -70,7 +70,7 @@ def _this_process() -> dict[str, str | int]:
 
 
 def _owner(folder: Path) -> str:
-    """Who wrote its name last; it may have been too early, or too late, to read it."""
+    """The process that last wrote its name; unknown if the file cannot be read yet or any more."""
     try:
         said = read_json(folder / OWNER)
         return f"process {said['process']} on {said['host']} (since {said['since']}: {said['command']})"

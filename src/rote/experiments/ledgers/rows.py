@@ -1,4 +1,4 @@
-"""The trials of an open ledger as a mapping: names are read at once, results when one is first asked for."""
+"""The rows of an open ledger as a mapping: keys are read at once, results on first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rote.experiments.ledgers.ledger import Ledger, TrialKey, TrialRow
 
 
 def ended_seeds(rows: Mapping[TrialKey, TrialRow]) -> Mapping[str, Set[int]]:
-    """By the text of its cell, the seeds of every trial that ended, from any mapping of trials."""
+    """Seeds of the ended trials by the text of their cell, from any mapping of rows."""
     if isinstance(rows, LedgerRows):
         return rows.seeds
     seeds: dict[str, set[int]] = {}
@@ -18,7 +18,7 @@ def ended_seeds(rows: Mapping[TrialKey, TrialRow]) -> Mapping[str, Set[int]]:
 
 
 class LedgerRows(Mapping[TrialKey, TrialRow]):
-    """Trials that ended, those added meanwhile included."""
+    """Rows of the ended trials, including those added since."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -27,11 +27,11 @@ class LedgerRows(Mapping[TrialKey, TrialRow]):
 
     @property
     def seeds(self) -> Mapping[str, Set[int]]:
-        """By the text of its cell, the seeds of every trial that ended."""
+        """Seeds of the ended trials by the text of their cell."""
         return self._seeds
 
     def add(self, row: TrialRow, key: TrialKey) -> None:
-        """A trial that was recorded in the ledger."""
+        """Add the row of a trial that was recorded in the ledger."""
         self._seeds.setdefault(key.cell, set()).add(key.seed)
         if self._rows is not None:
             self._rows[key] = row

@@ -1,7 +1,7 @@
-"""How a ledger keeps trials: its tables, the steps from older formats, and the check that it is whole.
+"""The SQL schema of a ledger, the migrations from older formats, and the integrity check.
 
-A cell's text is kept once however many seeds it has. A trial's numbers and what it recorded stand apart, so that
-counting, filtering and deciding what is left never read results. Each trial carries a checksum of its content.
+A cell's text is stored once for all its seeds. Results are in a table of their own, so that counting, filtering and
+finding pending trials never read them. Each trial has a checksum of its content.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ CREATE TABLE failures (
 
 
 def checksum(cell: str, seed: int, result: str, seconds: float) -> int:
-    """Of all that a trial keeps but the time of day."""
+    """Checksum of everything stored of a trial except the time of day."""
     return zlib.crc32(f"{cell}\n{seed}\n{result}\n{seconds!r}".encode())
 
 
 def create(connection: sqlite3.Connection, identity: str = "{}", about: str = "{}") -> None:
-    """The tables of a new ledger with what it says of itself, all of it or nothing."""
+    """Create the tables of a new ledger with its identity and description, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     for statement in TABLES.split(";"):
         connection.execute(statement)
@@ -52,18 +52,18 @@ def create(connection: sqlite3.Connection, identity: str = "{}", about: str = "{
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int | None:
-    """The format that a ledger was written in; none when it is empty."""
+    """The format of a ledger; None if it is empty."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
         return None
     row = connection.execute("SELECT format FROM run").fetchone() if "run" in tables else None
     if row is None:
-        raise damaged(path, "it does not say which run it is of")
+        raise damaged(path, "it does not name its run")
     return row[0]
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring a ledger of an older format to this one, in one transaction; nothing is done to one of this format."""
+    """Migrate a ledger of an older format to this one, in one transaction."""
     written = format_of(connection, path)
     if written in (None, FORMAT):
         return
@@ -95,7 +95,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """An error when the file's structure is damaged: nothing of it is used then."""
+    """Raise an error if the file is damaged: nothing of it is used then."""
     problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if problem != "ok":
         raise damaged(path, problem)
@@ -103,5 +103,5 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 
 def damaged(path: Path, problem: str) -> InputError:
     return InputError(
-        f"{path}: is damaged ({problem}) and nothing of it is used; put back a copy of it, or start in another folder"
+        f"{path}: is damaged ({problem}) and nothing of it is used; restore a copy of it, or start in another folder"
     )

@@ -1,1 +1,1 @@
-"""The meter as a run: points, the reading they give, and the study of architectures."""
+"""Capacity of language models as a run: the points, and the estimate they give."""

@@ -1,9 +1,9 @@
-"""The meter as a run: dataset sizes around the plateau, seeds, a search for the rate, more steps, one ledger.
+"""The capacity of a language model as a run: a search for the learning rate, loads around the plateau, fewer steps.
 
-A module holds what it is offered until it is full, so held bits against offered bits rise along the diagonal, bend, and
-fall under overload. The reading is the largest mean over seeds (`strings`), or what models that recall everything hold
-(`facts`). Its interval comes from how much seeds differ at all loads; three lengths of training at the best load say
-what still more steps would add.
+A model holds all offered bits until it is full. So held against offered bits rise along the diagonal, bend, and fall
+under overload. The estimate is the largest mean over seeds (`strings`), or what models with full recall hold
+(`facts`). Its interval comes from the spread between seeds at all loads. Three shorter trainings at the best load show
+how much more steps would add.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from rote.lm.language_model import count_parameters
 from rote.progress import SILENT, Progress
 
 FORMAT = 3
-"""Raised when points of the same name would come out otherwise."""
+"""Increased when points of the same name would give other results; older runs are then not resumed."""
 RATES = (0.025, 0.05, 0.1, 0.2, 0.4)
 SEARCH_STEPS = 0.25
-"""Steps of the search for the rate, as a share."""
+"""Steps of the search for the learning rate, as a fraction of the full training."""
 BETTER_RATE = 1.01
-"""By what factor more another rate must hold to be the better: seeds alone differ by about as much."""
+"""Factor by which another rate must hold more to replace the best, about the spread between seeds."""
 LOADS: dict[MeterProtocol, tuple[float, ...]] = {
     "strings": (2.5, 2.9, 3.3),
     "facts": (1.0, 1.5, 2.0, 2.5),
 }
 """Bits offered per parameter."""
 FEWER = (2, 4, 8)
-"""Parts of the steps that are tried as well."""
+"""Divisors of the steps for the shorter trainings."""
 WIDER = 1.18
-"""The next load as a multiple, where most is held at the smallest or the largest that was tried."""
+"""Ratio between the next load and the outermost one, if that one holds most."""
 WIDENED = 4
-"""How many times it is widened at most."""
+"""Largest number of further loads."""
 
 
 @typed
@@ -64,12 +64,13 @@ def lm_capacity(
     on: str = HERE,
     progress: Progress = SILENT,
 ) -> MeterReading:
-    """How many bits per parameter `model` (see `rote.lm.capacity.subjects`) can be made to hold.
+    """The number of bits per parameter that `model` (see `rote.lm.capacity.subjects`) can be trained to hold.
 
-    `loads` are bits offered per parameter; when absent, more are tried until less is held on both sides. The peak rate
-    is searched for on short runs unless `rate` is given. `fewer` are the parts of the steps that are tried as well, to
-    tell what more would add. With a folder every point is kept in its ledger when it ends, so that a run that was cut
-    short goes on. `on` says where points are trained: `here`, `ray`, or the address of a Ray cluster.
+    `loads` are bits offered per parameter. Default: increased or decreased until the best load has a worse neighbour
+    on each side. The peak learning rate is found by short trainings unless `rate` is given. `fewer` are divisors of the
+    steps for shorter trainings, which show how much more steps would add. With a folder, every point is recorded in its
+    ledger when it ends, so an interrupted run resumes. `on` names the executor: `here`, `ray`, or the address of a Ray
+    cluster.
 
     >>> import rote
     >>> reading = rote.lm_capacity("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
@@ -112,7 +113,7 @@ def lm_capacity(
 
 @dataclass
 class _Measured:
-    """Points by way of one ledger: each stage of the search is a schedule of the runner."""
+    """Measures points into one ledger: each stage of the search is a schedule of the runner."""
 
     trainer: PointTrainer
     ledger: Ledger
@@ -130,7 +131,7 @@ class _Measured:
 
 
 def _wider(reading: MeterReading) -> int | None:
-    """A size beyond those tried, on the side where the plateau may go on; none when it is in sight or out of keys."""
+    """The next size on the side where the plateau may continue; None if it is bracketed or keys run out."""
     keys = reading.shape.vocab**reading.shape.key
     if reading.bracketed:
         return None
@@ -146,24 +147,24 @@ def _refuse(loads: Sequence[float], steps: int, seeds: int, rate: float | None) 
 
     refused = []
     if not loads or min(loads) <= 0 or not all(map(math.isfinite, loads)):
-        refused.append(f"`load`: bits offered per parameter are positive, given {list(loads)}")
+        refused.append(f"`load`: bits offered per parameter must be positive, given {list(loads)}")
     if steps < 8:
-        refused.append(f"`steps`: {steps} steps train nothing; give at least 8")
+        refused.append(f"`steps`: {steps} steps are too few; give at least 8")
     if seeds < 1:
-        refused.append(f"`seeds`: {seeds} seeds are none; give at least 1")
+        refused.append(f"`seeds={seeds}`: must be at least 1")
     if rate is not None and not 0 < rate < math.inf:
-        refused.append(f"`rate`: {rate} is no positive number")
+        refused.append(f"`rate={rate}`: must be a positive number")
     if refused:
         raise problems("lm_capacity", refused)
 
 
 def _best_rate(measured: _Measured, name: str, strings: int, steps: int) -> float:
-    """Climb from the middle rate to its better neighbour, and stop where neither is better."""
+    """The best learning rate, by climbing from the middle one until neither neighbour is better."""
     short = max(8, round(SEARCH_STEPS * steps))
 
     def held(places: Sequence[int]) -> dict[int, float]:
         trials = [PointTrial(strings, short, RATES[place], 0) for place in places]
-        points = measured.points("searching the rate", trials)
+        points = measured.points("searching the learning rate", trials)
         # A rate at which training fails holds nothing.
         return dict.fromkeys(places, -math.inf) | {RATES.index(point.rate): point.held for point in points}
 

@@ -1,4 +1,4 @@
-"""Points of the meter as trials: each in a process with one thread, several side by side."""
+"""Points of a capacity estimate as trials, each in a process with one thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rote.training.query_attention.train import one_thread
 
 @dataclass(frozen=True)
 class PointTrial(Trial):
-    """What names a point, besides the run's identity."""
+    """One model to train: the number of strings, the steps, the learning rate and the seed."""
 
     strings: int
     steps: int
@@ -37,13 +37,13 @@ class PointTrial(Trial):
 
 @dataclass(frozen=True)
 class PointTrainer:
-    """Trains points of one subject. It is named, not sent: every process makes its own."""
+    """Trains points of one model. The model is named, not sent: every process makes its own."""
 
     model: str
     sizes: Sizes
     shape: StringShape
     stage: str = "training"
-    """What progress calls these points."""
+    """The text that progress shows."""
 
     def train(
         self, pending: PendingTrials[PointTrial], workers: int | None, progress: Progress
@@ -64,7 +64,7 @@ class PointTrainer:
             return
         lost = []
         for trial, point in self._in_processes(trials, workers):
-            # A process that the system kills, usually for its memory, takes those beside it along.
+            # A process killed by the system, usually for its memory, breaks the pool and fails the others with it.
             if isinstance(point, Failed) and isinstance(point.error, BrokenProcessPool):
                 lost.append(trial)
             else:
@@ -78,7 +78,7 @@ class PointTrainer:
             return measure_point(made, self.shape, trial.strings, trial.steps, trial.rate, trial.seed)
 
     def _in_processes(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
-        # Processes are started afresh: a fork of one that has used torch's threads may hang.
+        # Spawned: a fork of a process that has used torch's threads may hang.
         with ProcessPoolExecutor(min(workers, len(trials)), get_context("spawn"), be_a_child) as pool:
             running = {pool.submit(self.point, trial): trial for trial in trials}
             try:

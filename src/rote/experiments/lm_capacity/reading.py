@@ -1,4 +1,4 @@
-"""What the meter says of a subject: the largest load held, its interval, and what more steps would add."""
+"""The capacity estimate of a language model: bits per parameter, their interval, and the gain of more steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MeterProtocol = Literal["strings", "facts"]
 
 
 DOUBLINGS = 3
-"""Doublings of the steps that the interval reaches beyond those that were tried: eight times the steps."""
+"""Doublings of the steps beyond those tried that the interval covers: eight times the steps."""
 
 
 class ReadingInterval(NamedTuple):
-    """Bits per parameter from and to; not numbers where one seed tells nothing of others."""
+    """An interval of bits per parameter; NaN for a single seed."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class ReadingInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class MeterReading:
-    """What the meter says of a subject."""
+    """The capacity estimate of a language model."""
 
     name: str
     protocol: MeterProtocol
@@ -38,7 +38,7 @@ class MeterReading:
     points: tuple[Point, ...]
     """The points of full training, all loads and seeds."""
     shorter: tuple[Point, ...]
-    """Points at the best load after half, a quarter and an eighth of the steps, all seeds."""
+    """The points of shorter trainings at the best load, all seeds."""
     rate: float
     trained: int
     """Points trained now; the others were in the ledger."""
@@ -56,7 +56,7 @@ class MeterReading:
 
     @property
     def best(self) -> int | None:
-        """The size at which most is held; for facts, the largest at which every seed recalls everything."""
+        """The number of strings at which most is held; for facts, the largest with full recall in every seed."""
         if self.protocol == "strings":
             return max(self.sizes, key=self.mean)
         whole = [size for size in self.sizes if all(point.complete for point in self.at(size))]
@@ -73,10 +73,10 @@ class MeterReading:
 
     @property
     def spread(self) -> tuple[float, int]:
-        """Standard deviation between seeds in bits per parameter, pooled over sizes and lengths of training; its
-        degrees of freedom.
+        """Standard deviation between seeds in bits per parameter, pooled over sizes and steps, and its degrees of
+        freedom.
 
-        Where every seed recalls everything all hold the same, which says nothing of how they differ elsewhere.
+        Groups in which every seed has full recall are left out: they hold the same by definition.
         """
         groups: dict[tuple[int, int], list[Point]] = {}
         for point in (*self.points, *self.shorter):
@@ -92,7 +92,7 @@ class MeterReading:
 
     @property
     def half_width(self) -> float:
-        """Half of the 95 % interval of the mean between seeds, by Student's t; not a number for one seed."""
+        """Half of the 95 % interval of the mean over seeds, by Student's t; NaN for one seed."""
         from scipy.stats import t
 
         deviation, freedom = self.spread
@@ -102,7 +102,7 @@ class MeterReading:
 
     @property
     def by_steps(self) -> list[tuple[int, float]]:
-        """Bits per parameter at the best size after each length of training, the mean over seeds."""
+        """Mean bits per parameter at the best size, by number of steps."""
         if self.best is None or not self.shorter:
             return []
         points = [*self.shorter, *self.at(self.best)]
@@ -113,14 +113,16 @@ class MeterReading:
 
     @property
     def gain_of_twice(self) -> float:
-        """Bits per parameter that the last doubling of the steps added."""
+        """Bits per parameter gained by the last doubling of the steps."""
         by_steps = self.by_steps
         return by_steps[-1][1] - by_steps[-2][1] if len(by_steps) > 1 else math.nan
 
     @property
     def with_more_steps(self) -> float:
-        """Bits per parameter that eight times the steps would hold, if each doubling goes on adding the same share of
-        the one before, and never more than it."""
+        """Extrapolated bits per parameter after eight times the steps.
+
+        Each doubling is assumed to gain the same fraction of the gain before it, at most all of it.
+        """
         added = [after - before for (_, before), (_, after) in pairwise(self.by_steps)]
         if self.bits_per_parameter is None or not added:
             return math.nan
@@ -130,8 +132,11 @@ class MeterReading:
 
     @property
     def interval(self) -> ReadingInterval:
-        """Where the reading lies, seeds and training length considered: from the lower end of the seeds' interval to
-        its upper end after eight times the steps, each further doubling taken to add no more than the last did."""
+        """The interval of the estimate, for seeds and training length.
+
+        It reaches from the lower end of the interval over seeds to its upper end after eight times the steps, if each
+        further doubling gains no more than the last.
+        """
         held, gain = self.bits_per_parameter, self.gain_of_twice
         if held is None:
             return ReadingInterval(math.nan, math.nan)
@@ -140,14 +145,14 @@ class MeterReading:
 
     @property
     def settled(self) -> bool:
-        """Whether the last doubling of the steps changed what is held by less than seeds do."""
+        """True if the last doubling of the steps changed the estimate by less than the interval over seeds."""
         return abs(self.gain_of_twice) <= self.half_width
 
     @property
     def bracketed(self) -> bool:
-        """Whether the plateau is in sight: less is held both at a smaller and at a larger size.
+        """True if the best load has a worse neighbour on each side.
 
-        Of facts, that every seed recalls all of some size, and not of a larger one.
+        For facts: every seed has full recall at some size, and not at a larger one.
         """
         if self.best is None:
             return False
@@ -155,8 +160,8 @@ class MeterReading:
 
     @property
     def plateau_in_sight(self) -> bool:
-        """Whether more strings would not be held: less is held on both sides, or the largest size that was tried adds
-        no more to the one before than seeds differ."""
+        """True if a larger load would not raise the estimate: the best load has a worse neighbour on each side, or the
+        last increase gained less than the spread between seeds."""
         if self.bracketed or self.protocol == "facts" or len(self.sizes) < 2:
             return self.bracketed
         *_, before, largest = self.sizes
@@ -164,7 +169,7 @@ class MeterReading:
 
     @property
     def rounded(self) -> dict[str, float]:
-        """Bits per parameter that survive a rounding of the weights, at the best size, the mean over seeds."""
+        """Mean bits per parameter held after rounding the weights, at the best size."""
         points = [] if self.best is None else [point for point in self.at(self.best) if not point.diverged]
         if not points:
             return {}
@@ -172,7 +177,7 @@ class MeterReading:
 
     @property
     def seconds(self) -> float:
-        """Processor time of all points of the reading; the search for the rate apart."""
+        """CPU time of all points, without the search for the learning rate."""
         return sum(point.seconds for point in (*self.points, *self.shorter))
 
     @property
@@ -180,7 +185,7 @@ class MeterReading:
         return all(point.fresh_is_nothing for point in self.points)
 
     def summary(self) -> dict[str, Any]:
-        """The numbers, by the names the command line prints."""
+        """Everything as one JSON document."""
         held = self.bits_per_parameter
         return {
             "model": self.name,

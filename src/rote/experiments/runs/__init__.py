@@ -1,1 +1,1 @@
-"""What is done with runs that ended: laws, lists, tables, merging."""
+"""Analysis of runs: listing, fitted laws, export, comparison and merging."""

@@ -1,4 +1,4 @@
-"""The runs below a folder, and what is in one of them; results are read only where they are shown."""
+"""Listing of the runs below a folder, and of the contents of one; results are read only if they are shown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rote.experiments.ledgers.ledger import FILE, FailedTrial, Ledger, LedgerOve
 from rote.experiments.runs.table import flat
 
 SCORES = ("accuracy", "held", "mean_square")
-"""What trials of the several kinds of runs are judged by; the first that a result has is shown."""
+"""Scores of trials by kind of run; the first one that a result has is shown."""
 
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in a list; of one that cannot be used, why."""
+    """A run in a list, or the reason why it cannot be read."""
 
     folder: Path
     overview: LedgerOverview | None
@@ -27,13 +27,13 @@ class ListedRun:
 
     @property
     def name(self) -> str:
-        """What the run is of."""
+        """The experiment of the run."""
         identity = {} if self.overview is None else self.overview.identity
         return str(next((identity[key] for key in ("experiment", "search", "kind") if key in identity), "-"))
 
     @property
     def planned(self) -> int | None:
-        """Trials that it was started with; none where it does not say."""
+        """Number of scheduled trials; None if unknown."""
         planned = None if self.overview is None else self.overview.about.get("trials")
         return planned if isinstance(planned, int) else None
 
@@ -43,7 +43,7 @@ class ListedRun:
 
 
 def list_runs(folder: str | Path) -> list[ListedRun]:
-    """Every run at or below a folder, in the order of names; hidden folders are passed over."""
+    """Every run at or below a folder, ordered by name; hidden folders are skipped."""
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"{folder}: no such folder; name one that holds runs")
@@ -68,20 +68,20 @@ class CellSummary:
     """The trials of one cell."""
 
     sizes: dict[str, Any]
-    """What differs between the cells that were asked for."""
+    """The fields that differ between the selected cells."""
     trials: int
     score: float | None
-    """Mean over its trials of what they are judged by; none where no trial has it."""
+    """Mean score of its trials; None if no trial has one."""
 
 
 @dataclass(frozen=True)
 class RunContent:
-    """What a run holds, or those of its cells that were asked for."""
+    """The contents of a run, or of its selected cells."""
 
     folder: Path
     overview: LedgerOverview
     matching: int
-    """Cells that were asked for."""
+    """Number of selected cells."""
     cells: list[CellSummary]
     """The first of them."""
     score: str | None
@@ -117,7 +117,7 @@ def show_run(run: str | Path, where: Mapping[str, str] | None = None, most: int 
 
 
 def _named(cells: Sequence[Mapping[str, Any]], where: Mapping[str, str]) -> dict[str, str]:
-    """The wanted values by the whole names of their fields."""
+    """The selected values by the full names of their fields."""
     known = sorted({name for fields in cells for name in fields}) if where else []
     full, wrong = {}, []
     for name, value in where.items():
@@ -125,7 +125,7 @@ def _named(cells: Sequence[Mapping[str, Any]], where: Mapping[str, str]) -> dict
         if len(matching) == 1:
             full[matching[0]] = value.lower()
         elif matching:
-            wrong.append(f"{name!r} may be {' or '.join(matching)}; give the whole name")
+            wrong.append(f"{name!r} may be {' or '.join(matching)}; give the full name")
         else:
             wrong.append(f"no cell has a field {name!r}{nearest(name, [field.split('.')[-1] for field in known])}")
     if wrong:
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:
 
 
 def _varying(cells: Sequence[Mapping[str, Any]], fixed: Mapping[str, str]) -> dict[str, str]:
-    """Fields that differ between cells, or were asked for, with their last word where that names one alone."""
+    """Fields that differ between cells or were selected, shortened to the last word if that is unique."""
     first = cells[0] if cells else {}
     names = [name for name in first if name in fixed or any(fields.get(name) != first[name] for fields in cells)]
     words = [name.split(".")[-1] for name in names]

@@ -1,7 +1,7 @@
-"""A run's trials as one table: a row a trial, a column for everything that its cell and its result say.
+"""Export of a run's trials as CSV or Parquet: one row per trial, one column per field of its cell and result.
 
-Names are joined by dots: `spec.heads`, `protocol.steps`, `result.accuracy`. What is no single number or word (a loss
-curve) is JSON.
+Nested names are joined by dots: `spec.heads`, `protocol.steps`, `result.accuracy`. Lists, such as a training curve,
+are JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".csv", ".parquet")
 TIMES = frozenset({"seconds"})
-"""What a result says of how long it took: it differs from one machine, and from one day, to the next."""
+"""Fields of a result that measure time, and differ between machines and days."""
 
 
 def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -35,28 +35,28 @@ def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def lasting(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A result without what depends on the machine that it was trained on."""
+    """A result without its times, which depend on the machine."""
     return {name: value for name, value in result.items() if name not in TIMES}
 
 
 def trial_record(row: TrialRow, times: bool = True) -> dict[str, Any]:
-    """A row of the table; without its times it is the same wherever the trial ran."""
+    """A row of the export; without its times it is the same wherever the trial ran."""
     result = row.result if times else lasting(row.result)
     record = {**flat(row.cell), "seed": row.seed, **flat(result, "result.")}
     return {**record, "seconds": row.seconds, "ended": row.ended} if times else record
 
 
 def trial_frame(rows: Iterable[TrialRow], times: bool = True) -> polars.DataFrame:
-    """Trials as a frame, in their order."""
+    """The trials as a data frame, in their order."""
     import polars
 
     return polars.DataFrame([trial_record(row, times) for row in rows], infer_schema_length=None)
 
 
 def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple[Path, int]:
-    """Write a run's trials as CSV or Parquet, by the name's ending; the file, whole or not at all, and how many.
+    """Write a run's trials as CSV or Parquet, by the suffix of `output`; returns the path and the number of trials.
 
-    Without `times` the bytes are the same for the same trials, whenever, wherever and in whatever order they ran.
+    Without `times` the bytes are equal for equal trials, whenever, wherever and in whatever order they ran.
     """
     path = Path(output)
     if path.suffix not in FORMATS:

@@ -1,8 +1,8 @@
-"""What `rote build` makes of given facts by every method, beside a plain look-up table and a zip, by bytes.
+"""The plan of given facts: the size of each method's model, with a look-up table and a zip for comparison.
 
-A row that names a method gives the parameters and bytes that its command writes, or says that only building tells, or
-why it is refused. Bytes are those of the tensors in the file of weights; the words of the vocabulary are
-counted by the zip alone. What theory says without a construction is in rows of its own, without bytes.
+A row with a method gives the parameters and bytes of its model, says that only building tells, or why the method is
+rejected. Bytes are those of the tensors in the file of weights; only the zip includes the words of the vocabulary.
+Results without a construction have rows without bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 
 SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
-"""What a table of a plan shows of a row."""
+"""Columns of a plan when it is shown as a table."""
 
 
 @typed
@@ -35,10 +35,10 @@ def plan(
     everything: bool = False,
     progress: Progress = SILENT,
 ) -> Records[PlanRow]:
-    """Every way to hold the task's facts, section by section, fewest bytes first.
+    """Every way to store the facts, section by section, fewest bytes first.
 
-    `dtype` is that of the builds; each method's own when absent. Methods whose size only building tells are built where
-    that takes seconds, and with `everything` in any case.
+    Default of `dtype`: each method's own. Methods whose size only building tells are built if that takes seconds, or
+    always with `everything`.
 
     >>> import rote
     >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
@@ -55,7 +55,7 @@ def plan(
 
 
 def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
-    """The rows that builds gave, what theory says beside them, and what the facts take without a model, in order."""
+    """The rows of builds, of theory and of storage without a model, in order."""
     without = rows_without_model(task.shape, BITS[dtype or "float32"], zipped)
     return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)
 

@@ -1,4 +1,4 @@
-"""A row of a plan: one way to hold the facts, and what it takes."""
+"""The row of a plan: one way to store the facts, and its size."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ NO_METHOD = "none"
 """The method of a row without a model, or without a construction."""
 
 Section = Literal["builds", "starts", "orders", "refused", "no model"]
-"""What a row is worth: the size that a build ends in; none, since only building tells; what theory says without a
-construction; why there is none; what the facts take without a model."""
+"""Kind of a row: the size of a built model (`builds`); a start of a build whose size only building tells (`starts`);
+theory without a construction (`orders`); a rejected construction (`refused`); storage without a model (`no model`)."""
 
 
 class PlanRow(BaseModel):
-    """One way to hold the facts, and what it takes.
+    """One way to store the facts, and its size.
 
     >>> import rote
     >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
@@ -26,25 +26,25 @@ class PlanRow(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """The method or the result that gives the size; `table.fixed`, `table.entropy` or `zip` where there is no model."""
+    """Id of the method or result that gives the size; `table.fixed`, `table.entropy` or `zip` without a model."""
     kind: str
-    """As of the result it keeps; `exact` where there is no model, `limit` for what none can beat."""
+    """Kind of the result that it meets; `exact` without a model, `limit` for a lower bound on every model."""
     section: Section
     possible: bool
     model: str
     """The architecture and its sizes in words."""
     spec: dict[str, Any] | None = None
-    """The specification, where rote has the architecture."""
+    """The specification, if rote has the architecture."""
     parameters: int | None = None
     bits: float | None = None
     bytes: int | None = None
-    """Of the tensors in the file of weights."""
+    """Bytes of the tensors in the file of weights."""
     construction: str = NO_METHOD
     """The method that builds it."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the method for this row."""
     reason: str
-    """What the size rests on, or why there is none."""
+    """The basis of the size, or why there is none."""
     note: str = ""
-    """What to know before choosing it: facts that it may miss, or misses."""
+    """A caveat: facts that it misses or may miss."""
     source: str

@@ -1,6 +1,6 @@
-"""Rows of a plan that nobody constructs: orders of growth and estimates, and the limit of counting.
+"""Rows of a plan without a construction: orders of growth, estimates, and the counting bound.
 
-What a result says only up to constants, or for an architecture that rote has not, is no promise of bytes.
+A result up to constants, or for an architecture that rote does not have, guarantees no number of bytes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rote.theory.result import Result
 from rote.theory.smallest import SmallestModel, SmallestSize
 
 INDEX_BITS = 64
-"""Of an integer of look-up structure."""
+"""Bits of an integer of look-up structure."""
 
 BUILT_OTHERWISE = {"dana2025.remark2"}
-"""Results that a construction keeps with a setting of its own, and which have a row by it."""
+"""Results that a construction meets with options, and which have a row of their own."""
 
 
 def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
-    """What results say of a task of this kind and shape that no construction of such tasks meets."""
+    """The rows of results about such tasks that no construction meets."""
     built = {way.meets for way in CONSTRUCTIONS.values() if issubclass(kind, way.tasks)} | BUILT_OTHERWISE
     rows = []
     for result in RESULTS.values():
@@ -36,16 +36,16 @@ def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
                 if result.id not in built:
                     rows.append(_refused(result, str(error)))
                 continue
-            # A construction's own size is the truth; a size without an architecture is another thing, and is said.
+            # The size of a construction replaces its result's; a size without an architecture is shown as well.
             if isinstance(size, SmallestSize) or result.id not in built:
                 rows.append(_order(result, size))
     return rows
 
 
 def smallest_by_theory(shape: TaskShape, bits: int = 32, zipped: int | None = None) -> list[PlanRow]:
-    """The smallest model that each result gives for a shape alone, fewest bytes first, beside tables and a zip.
+    """The smallest model by each result for a shape, fewest bytes first, with tables and a zip for comparison.
 
-    No table is at hand, so nothing is built: `rote.plan` says what a build of the facts themselves writes.
+    Nothing is built, since there are no facts: `rote.plan` gives the sizes for given facts.
     """
     rows = [row for row in rows_without_model(shape, bits, zipped or 0) if row.id != "zip" or zipped is not None]
     for result in RESULTS.values():
@@ -89,7 +89,7 @@ def _refused(result: Result, reason: str) -> PlanRow:
 
 
 def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow]:
-    """The fewest numbers of so many bits that any model needs, plain look-up tables, and a zip."""
+    """The counting bound on every model, plain look-up tables, and a zip."""
     fewest = max(1, math.ceil(shape.bits / bits))
     return [
         PlanRow(

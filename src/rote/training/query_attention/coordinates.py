@@ -1,8 +1,8 @@
-"""Coordinates in which vectors have mean nought and variance one.
+"""Coordinates in which vectors have mean zero and variance one.
 
-Uniform vectors in [0, 1)^d all point much the same way, which slows training down. An affine embedding absorbs a shift
+Uniform vectors in [0, 1)^d have nearly the same direction, which slows training. An affine embedding absorbs a shift
 and a scale of its inputs exactly, so that training may run on x' = (x - shift) / scale and the trained weights can be
-given back for x itself: A x + b = A' x' + b' with A' = scale A and b' = b + shift A 1.
+converted back to x: A x + b = A' x' + b' with A' = scale A and b' = b + shift A 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Coordinates:
 
     @classmethod
     def of(cls, task: VectorTask, spec: QueryAttention) -> Coordinates:
-        """Mean and spread of the queries' coordinates; nothing changes without an embedding to absorb it."""
+        """Mean and standard deviation of the queries' coordinates; the identity without an embedding to absorb them."""
         spread = float(task.queries.std())
         return cls(float(task.queries.mean()), spread) if spec.embed and spread > 0 else cls()
 

@@ -1,4 +1,4 @@
-"""Training by descent: minibatches, warm-up and cosine, the best weights seen on all examples kept."""
+"""Training by gradient descent: minibatches, warm-up and cosine; the best weights on all examples are kept."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rote.training.query_attention.protocol import VectorProtocol
 from rote.training.schedule import learning_rates
 
 Report = Callable[[int], None]
-"""Told how many steps were taken."""
+"""Called with the number of steps taken since the last call."""
 
 
 @dataclass
 class Path:
-    """Where training is, and the best that it has passed."""
+    """The current weights, and the best ones so far."""
 
     weights: dict[str, Tensor]
     accuracy: float = 0.0
@@ -31,7 +31,7 @@ class Path:
     curve: list[tuple[int, float]] = field(default_factory=list)
 
     def keep(self, weights: dict[str, Tensor], accuracy: float, loss: float) -> None:
-        """Remember these weights if no better ones were seen: more labels right, or as many at a smaller loss."""
+        """Keep these weights if they are the best so far: most labels right, then the smallest loss."""
         self.curve.append((self.steps, loss))
         if math.isfinite(loss) and (accuracy, -loss) > (self.accuracy, -self.loss):
             self.weights = {name: tensor.detach().clone() for name, tensor in weights.items()}
@@ -41,7 +41,7 @@ class Path:
 def descend(
     objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, seed: int, report: Report
 ) -> Path:
-    """From these weights; stops early when every label is right (if the protocol says so) or the loss is no number."""
+    """Train from given weights; stops early when every label is right (if the protocol says so) or the loss is NaN."""
     leaves = {name: tensor.clone().requires_grad_() for name, tensor in weights.items()}
     optimiser = Optimiser(leaves, protocol)
     rates, matrix_rates = rates_of(protocol)

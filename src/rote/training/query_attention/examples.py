@@ -1,4 +1,4 @@
-"""The examples' part of a step, forward and backward, by hand: everything that reads tables.
+"""Forward and backward pass of the examples, from folded tables.
 
 For head h, attention a, values V and output o = sum_s a_s V_s, with do the gradient of o,
 
@@ -19,7 +19,7 @@ from rote.training.query_attention.fold import FreshTables, SharedTables, Tables
 from rote.training.query_attention.problem import VectorProblem
 
 WORKING_FLOATS = 2**17
-"""Attention weights worked on at once: as many as stay in a core's second cache with their gradients."""
+"""Attention weights per chunk: as many as fit into a core's L2 cache with their gradients."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Score:
     loss: float = 0.0
     """Cross-entropy in nats, or squared error summed over outputs."""
     right: int = 0
-    """Labels whose output is the largest."""
+    """Number of labels whose output is the largest."""
     examples: int = 0
 
     @property
@@ -42,7 +42,7 @@ class Score:
 
 
 def chunks(problem: VectorProblem, heads: int, examples: int | None = None) -> list[slice]:
-    """Rows to work on at once, out of so many examples; out of all when absent."""
+    """Rows of each chunk of the given examples. Default: of all examples."""
     examples = len(problem) if examples is None else examples
     context, dim = problem.contexts.shape[1:]
     step = max(16, WORKING_FLOATS // (heads * (context if problem.shared else context + dim)))
@@ -62,7 +62,7 @@ def shares_of(tables: Tables, examples: VectorProblem) -> Float[Tensor, "example
 
 @torch.no_grad()
 def values_of(tables: Tables, examples: VectorProblem) -> Float[Tensor, "_ heads context"]:
-    """Every head's value of every token; of a shared context one row."""
+    """Every head's value of every token; one row if the context is shared."""
     if isinstance(tables, SharedTables):
         return tables.values[None]
     return tables.values @ examples.contexts.mT + tables.position_values
@@ -72,7 +72,7 @@ def values_of(tables: Tables, examples: VectorProblem) -> Float[Tensor, "_ heads
 def attention(
     tables: Tables, examples: VectorProblem
 ) -> tuple[Float[Tensor, "examples heads context"], Float[Tensor, "_ heads context"]]:
-    """Attention weights and values; the values of a shared context are one row."""
+    """Attention weights and values; the values are one row if the context is shared."""
     if isinstance(tables, SharedTables):
         return shares_of(tables, examples), values_of(tables, examples)
     # Scores and values of an example in one product with its context.
@@ -87,7 +87,7 @@ def attention(
 
 @torch.no_grad()
 def outputs(tables: Tables, examples: VectorProblem) -> Float[Tensor, "examples outputs"]:
-    """What the model gives for each example."""
+    """The model's outputs for each example."""
     weights, values = attention(tables, examples)
     return (weights * values).sum(-1) @ tables.mix + tables.bias
 
@@ -96,9 +96,9 @@ def outputs(tables: Tables, examples: VectorProblem) -> Float[Tensor, "examples 
 def accumulate(
     tables: Tables, gradients: list[Tensor], examples: VectorProblem, scale: float, shares: Tensor | None = None
 ) -> Score:
-    """Add the gradients of scale x (summed loss) to those of the tables; give back the sums.
+    """Add the gradients of scale x (summed loss) to those of the tables; returns the sums.
 
-    `shares` are the attention weights where they are known already; they are written over.
+    `shares` are the attention weights if they are known already; they are overwritten.
     """
     weights, values = attention(tables, examples) if shares is None else (shares, values_of(tables, examples))
     given = (weights * values).sum(-1)

@@ -1,4 +1,4 @@
-"""Weights folded into tables, once a step.
+"""Weights folded into tables, once per step.
 
 With x the query and x_s the context's vectors, A and b the embedding, p the positions and B = [A | b + p_0] acting on
 x+ = (x, 1), head h scores token s by
@@ -8,7 +8,7 @@ x+ = (x, 1), head h scores token s by
 In a shared context everything but x+ is the same for all examples: one table of (d + 1) x Hn gives all scores, and a
 head's values are n numbers. With a fresh context each, x+ times one table gives U_h = x+^T B^T W_Q^hT W_K^h A, whose
 products with the context's vectors are the scores, and another gives the scores' part from b + p_s. Either way no key
-is projected, and the tables are exact in the parameters: autograd goes through them, once a step.
+is projected, and the tables are exact in the parameters: autograd goes through them once per step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rote.models.query_attention import QueryAttention
 
 @dataclass(frozen=True, eq=False)
 class SharedTables:
-    """What examples read when all share one context."""
+    """The tables for one context shared by all examples."""
 
     scores: Float[Tensor, "dim_and_one heads_tokens"]
     values: Float[Tensor, "heads context"]
@@ -41,7 +41,7 @@ class SharedTables:
 
 @dataclass(frozen=True, eq=False)
 class FreshTables:
-    """What examples read when each has a context of its own."""
+    """The tables for one context per example."""
 
     asked: Float[Tensor, "dim_and_one heads_dim"]
     """x+ times this is U_h, side by side."""
@@ -89,7 +89,7 @@ def _positions(positions: int, dim: int, dtype: torch.dtype) -> Float[Tensor, "p
 
 
 def fold(spec: QueryAttention, weights: dict[str, Tensor], contexts: Float[Tensor, "some context dim"]) -> Tables:
-    """Tables for these contexts: of the shared kind when there is one."""
+    """The tables for these contexts: of the shared kind if there is only one."""
     embedding = Embedding.of(spec, weights)
     asked = weights["query"] @ embedding.query
     if spec.scale_scores:

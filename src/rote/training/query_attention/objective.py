@@ -23,7 +23,7 @@ class FoldedObjective:
     def gradient(self, weights: dict[str, Tensor], rows: Tensor | None = None, shares: Tensor | None = None) -> Score:
         """Fill `.grad` of every tensor of `weights` (leaves that require it); over all examples or over `rows`.
 
-        `shares` are the attention weights of all examples where they are known already; they are written over.
+        `shares` are the attention weights of all examples if they are known already; they are overwritten.
         """
         examples = len(self.problem) if rows is None else len(rows)
         tables = fold(self.spec, weights, self.problem.contexts)
@@ -32,7 +32,7 @@ class FoldedObjective:
         gradients = [torch.zeros_like(tensor) for tensor in detached.tensors()]
         total = Score()
         for part in chunks(self.problem, self.spec.heads, examples):
-            # Rows are gathered a chunk at a time, so that they are still in cache when they are read.
+            # Rows are gathered in chunks, so that they are still in cache when they are read.
             own = self.problem.rows(part if rows is None else rows[part])
             score = accumulate(detached, gradients, own, 1 / examples, None if shares is None else shares[part])
             total = Score(total.loss + score.loss, total.right + score.right, total.examples + score.examples)
@@ -44,7 +44,7 @@ class FoldedObjective:
 
     @torch.no_grad()
     def score(self, weights: dict[str, Tensor]) -> Score:
-        """Loss and right labels over all examples."""
+        """Loss and number of right labels over all examples."""
         tables = fold(self.spec, weights, self.problem.contexts)
         loss, right = 0.0, 0
         for part in chunks(self.problem, self.spec.heads):

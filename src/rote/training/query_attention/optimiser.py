@@ -1,4 +1,4 @@
-"""Adam for all parameters, or Muon for W_Q and W_K and Adam for the rest."""
+"""The optimizer: Adam for all parameters, or Muon for W_Q and W_K and Adam for the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Optimiser:
             self._adam.step()
         if not self._matrices:
             return
-        # W_Q and W_K of all heads have one shape: they are made orthogonal together.
+        # W_Q and W_K of all heads have one shape: they are orthogonalized together.
         gradient = torch.stack([matrix.grad for matrix in self._matrices if matrix.grad is not None])
         self._momentum.mul_(MOMENTUM).add_(gradient)
         updates = orthogonalised((gradient + MOMENTUM * self._momentum).flatten(0, 1)).view_as(gradient)

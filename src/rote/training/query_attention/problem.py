@@ -1,4 +1,4 @@
-"""A vector task as the folded engine reads it."""
+"""A vector task in the form that the folded engine reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class VectorProblem:
 
     queries: Float[Tensor, "examples dim_and_one"]
     contexts: Float[Tensor, "some context dim"]
-    """One row where all examples share a context."""
+    """One row if all examples share a context."""
     answers: Tensor
     """Labels (examples), or targets (examples x outputs)."""
 
@@ -50,7 +50,7 @@ class VectorProblem:
         """Some of the examples."""
 
         def taken(tensor: Tensor) -> Tensor:
-            # Rows are copied whole, three times as fast as by indexing.
+            # Copying complete rows is three times as fast as indexing.
             return tensor[rows] if isinstance(rows, slice) else tensor.index_select(0, rows)
 
         contexts = self.contexts if self.shared else taken(self.contexts)
@@ -58,7 +58,7 @@ class VectorProblem:
 
 
 def must_match(spec: QueryAttention, task: VectorTask) -> None:
-    """Refuse a task whose sizes are not the specification's; all differences at once."""
+    """Raise an error that names every difference between the sizes of a task and of the specification."""
     pairs = (("context", spec.context, task.context), ("dim", spec.dim, task.dim))
     off = [f"{name} {own} but the task's is {other}" for name, own, other in pairs if own != other]
     if spec.outputs < task.outputs or (task.targets is not None and spec.outputs != task.outputs):

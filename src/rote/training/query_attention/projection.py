@@ -1,4 +1,4 @@
-"""Variable projection: one real target, whose readout is solved at every step while attention is trained.
+"""Variable projection for regression on one target: the readout is solved at every step while attention is trained.
 
 For fixed attention the output is linear in what the heads read: with a shared context in the Hn attention weights
 (a head's values are n free numbers as long as n <= d), with fresh ones in the Hd coordinates of the heads' mixtures. A
@@ -30,7 +30,7 @@ that little more than half of all products are computed."""
 
 
 def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: VectorProtocol, report: Report) -> Path:
-    """Train W_Q, W_K and the embedding; the readout is the best one throughout."""
+    """Train W_Q, W_K and the embedding; the readout is optimal at every step."""
     _must_be_linear(objective)
     trained = {name: tensor.clone().requires_grad_() for name, tensor in weights.items() if name not in SOLVED}
     optimiser = Optimiser(trained, protocol)
@@ -53,7 +53,7 @@ def project(objective: FoldedObjective, weights: dict[str, Tensor], protocol: Ve
 
 
 class AttendedExamples:
-    """What the heads read of every example under some attention; the memory is used again at every step."""
+    """The features that the heads read of every example; the memory is reused at every step."""
 
     def __init__(self, objective: FoldedObjective) -> None:
         spec, queries = objective.spec, objective.problem.queries
@@ -62,7 +62,7 @@ class AttendedExamples:
         """Attention weights."""
         width = spec.context if objective.problem.shared else spec.dim
         self.features: Float[Tensor, "examples features"] = queries.new_empty(len(queries), spec.heads * width)
-        """What the output is linear in."""
+        """Features in which the output is linear."""
 
     @torch.no_grad()
     def read(self, weights: dict[str, Tensor]) -> None:
@@ -94,8 +94,8 @@ def solved_readout(
 ) -> dict[str, Tensor]:
     """W_V, W_O, the readout and its bias with the least squared error for this attention, in released parameters.
 
-    W_O and the readout place every head's value in the first coordinate and read it there. `attended` is left with what
-    the heads read, its features less their means.
+    W_O and the readout place every head's value in the first coordinate and read it there. The features of `attended`
+    are left centred.
     """
     spec, problem = objective.spec, objective.problem
     attended.read(weights)
@@ -134,7 +134,7 @@ def _must_be_linear(objective: FoldedObjective) -> None:
     spec, problem = objective.spec, objective.problem
     reasons = []
     if problem.labelled or spec.outputs != 1:
-        reasons.append("it takes one real target an example")
+        reasons.append("it takes one real target per example")
     if problem.shared and spec.context > spec.dim:
         reasons.append(f"a shared context of {spec.context} tokens has more values than {spec.dim} dimensions can give")
     if not spec.readout_bias:

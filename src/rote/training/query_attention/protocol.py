@@ -22,7 +22,7 @@ LONGER = 4
 
 
 class VectorProtocol(BaseModel):
-    """Everything that decides a run besides the task, the specification and the seed."""
+    """Everything that determines training besides the task, the specification and the seed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -31,16 +31,16 @@ class VectorProtocol(BaseModel):
     """`projection` (variable projection) solves the readout at every step and trains the rest; it takes one target."""
     steps: Count
     batch: Count | None = None
-    """Examples per step; absent: all of them."""
+    """Examples per step. Default: all of them."""
     optimizer: Literal["adam", "muon"] = "muon"
     peak: Rate = 5e-3
-    """Of Adam."""
+    """Learning rate of Adam."""
     muon_peak: Rate = 6e-3
-    """Of W_Q and W_K when `optimizer` is muon."""
+    """Learning rate of W_Q and W_K under `optimizer=muon`."""
     warmup: Share = 0.05
     beta2: Share = 0.99
     standardise: bool = True
-    """Train in coordinates of mean nought and variance one (see `Coordinates`); the model given back reads raw ones."""
+    """Train in coordinates of mean zero and variance one (see `Coordinates`); the returned model reads raw ones."""
     check: Count
     """Steps between two evaluations on all examples. The best weights seen are kept."""
     stop: bool = True
@@ -85,7 +85,7 @@ def vector_protocol(name: str, task: VectorTask, **changes: Any) -> VectorProtoc
 
 
 def protocol_for(name: str, examples: int, targets: int | None, **changes: Any) -> VectorProtocol:
-    """A protocol by name for so many examples, with labels (`targets` absent) or real targets of this length."""
+    """A protocol by name for a number of examples, for classification (`targets=None`) or regression."""
     if name == "paper":
         return paper(examples, **changes)
     if name == "fast":

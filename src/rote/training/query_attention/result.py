@@ -1,4 +1,4 @@
-"""What training on a vector task gives."""
+"""The result of training on a vector task."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class VectorTrained:
     seed: int
     protocol: VectorProtocol
     accuracy: float | None
-    """Share of labels recalled; absent with real targets, or when training diverged."""
+    """Share of labels recalled; None for regression, or if training diverged."""
     mean_square: float | None
-    """Mean squared error; absent with labels, or when training diverged."""
+    """Mean squared error; None for classification, or if training diverged."""
     loss: float
-    """Of the weights that are kept, over all examples: cross-entropy in nats, or squared error."""
+    """Loss of the kept weights over all examples: cross-entropy in nats, or squared error."""
     steps: int
-    """Steps taken: fewer than the protocol's when every label was right before."""
+    """Steps taken: fewer than the protocol's if every label was right before."""
     diverged_at: int | None
     seconds: float
-    """Processor time."""
+    """CPU time."""
     curve: np.ndarray = field(repr=False)
     """Rows of (step, loss over all examples)."""
 
@@ -39,7 +39,7 @@ class VectorTrained:
         return self.diverged_at is not None
 
     def summary(self) -> dict[str, Any]:
-        """The numbers, by name."""
+        """Everything but the weights as one JSON document."""
         return {
             "seed": self.seed,
             "protocol": self.protocol.name,

@@ -1,4 +1,4 @@
-"""Train one query-attention model on a vector task."""
+"""Training of one query-attention model on a vector task."""
 
 from __future__ import annotations
 
@@ -70,10 +70,9 @@ def train_vectors(
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread for every operation, numbers too small to matter flushed to nought, as they slow a core down, and
-    freed memory kept for the next step.
+    """Run with one thread per operation, denormal numbers flushed to zero, and freed memory kept for the next step.
 
-    A result then depends neither on how many cores there are nor on what else runs.
+    Results then depend neither on the number of cores nor on what else runs.
     """
     keep_freed_memory()
     threads = torch.get_num_threads()

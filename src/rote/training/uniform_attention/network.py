@@ -1,7 +1,7 @@
 """F2 . uniform attention . F1: residual feed-forward blocks on each token, an average, and blocks at the first token.
 
     block(x) = x + W_2 relu(W_1 x + b_1) + b_2            on every token, `blocks` times (F1) and again (F2)
-    attention(x)_0 = x_0 + A (x_1 + ... + x_n) / n        queries and keys are nought, A is W_O W_V
+    attention(x)_0 = x_0 + A (x_1 + ... + x_n) / n        queries and keys are zero, A is W_O W_V
     output = W_r F2(attention(F1(x)))_0 + b_r             a label or a number, read at the first token
 
 Inside, every token carries a constant 1 and every block a unit that is always 1, so that biases are columns of the
@@ -34,13 +34,13 @@ class BlockShape:
     inner: int
     outputs: int
     tokens: int
-    """Tokens that have an embedding."""
+    """Number of tokens with an embedding."""
     trained_embedding: bool = True
-    """Whether the embedding is trained; otherwise it belongs to the data and is no parameter."""
+    """True if the embedding is trained; otherwise it is part of the data, not a parameter."""
 
     @property
     def block_parameters(self) -> int:
-        """Of F1 and F2: 84 a number of blocks, at width 2 and inner width 8."""
+        """Parameters of F1 and F2: 84 per block pair at width 2 and inner width 8."""
         return 2 * self.blocks * (2 * self.width * self.inner + self.inner + self.width)
 
     @property
@@ -49,13 +49,13 @@ class BlockShape:
 
     @property
     def parameters(self) -> int:
-        """Everything that is trained."""
+        """Number of trained parameters."""
         readout = self.outputs * (self.width + 1)
         return self.block_parameters + self.embedding_parameters + self.width**2 + readout
 
 
 class NetworkStack(NamedTuple):
-    """The weights of several networks of one shape, or their gradients, or which of them are free to change.
+    """The weights of several networks of one shape, their gradients, or a mask of the trainable ones.
 
     Blocks come first where there are several, networks next; `wide` is the width and the constant, `inside` the inner
     width and its constant.
@@ -71,10 +71,10 @@ class NetworkStack(NamedTuple):
 def initial_stack(
     shape: BlockShape, problem: SequenceProblem, seeds: Sequence[int]
 ) -> tuple[NetworkStack, NetworkStack]:
-    """A network a seed, and 1 where a weight is free, 0 where it keeps the constants.
+    """One network per seed, and a mask: 1 for a trainable weight, 0 for one that keeps the constants.
 
     Matrices and biases start uniform in +-1/sqrt(inputs), as torch's linear layers do; the embedding is standard
-    normal where it is trained.
+    normal if it is trained.
     """
     drawn = [_drawn(shape, problem, torch.Generator().manual_seed(seed)) for seed in seeds]
     parts = [
@@ -119,11 +119,11 @@ def _free(shape: BlockShape) -> NetworkStack:
 
 
 class Pass(NamedTuple):
-    """One forward pass, with what going back needs of it."""
+    """One forward pass, with the activations that the backward pass needs."""
 
     outputs: Float[Tensor, "networks outputs sequences"]
     entering: list[Tensor]
-    """What enters each block, and last what enters the readout."""
+    """Inputs of each block, and last the input of the readout."""
     inside: list[Tensor]
     averages: Float[Tensor, "networks wide sequences"]
 

@@ -1,4 +1,4 @@
-"""What such a network is trained on: sequences as shares of tokens, their first tokens, and labels or targets."""
+"""The training problem of F2 . uniform attention . F1: token frequencies, first tokens, and labels or targets."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 SPARSE = 0.05
-"""Share of tokens that a sequence holds, up to which products with zeros are left out."""
+"""Density of the token frequencies up to which sparse products are used."""
 
 
 @dataclass(frozen=True)
 class SequenceProblem:
-    """All sequences at once. Order is seen at the first place alone."""
+    """All sequences of a task. The network sees the order of tokens only at the first position."""
 
     shares: Float[Tensor, "tokens sequences"]
-    """How much of a sequence each token makes up."""
+    """Frequency of each token in each sequence."""
     first: Int[Tensor, " sequences"]
     labels: Int[Tensor, " sequences"] | None = None
     targets: Float[Tensor, " sequences"] | None = None
     table: Float[Tensor, "width tokens"] | None = None
-    """The tokens' vectors, where they are given and not trained."""
+    """The tokens' vectors, if they are given and not trained."""
 
     @classmethod
     def of_tokens(
         cls, sequences: np.ndarray, tokens: int, labels: np.ndarray | None = None, targets: np.ndarray | None = None,
         table: np.ndarray | None = None,
     ) -> SequenceProblem:  # fmt: skip
-        """From sequences of token numbers (sequences x length)."""
+        """The problem of given sequences of token numbers (sequences x length)."""
         shares = np.zeros((tokens, len(sequences)), dtype=np.float32)
         for place in range(sequences.shape[1]):
             shares[sequences[:, place], np.arange(len(sequences))] += 1 / sequences.shape[1]
@@ -43,7 +43,7 @@ class SequenceProblem:
         cls, shares: np.ndarray, first: np.ndarray, labels: np.ndarray | None = None,
         targets: np.ndarray | None = None, table: np.ndarray | None = None,
     ) -> SequenceProblem:  # fmt: skip
-        """From shares of tokens (tokens x sequences), which take the place of sequences too long to write out."""
+        """The problem of given token frequencies (tokens x sequences), for sequences too long to write out."""
         return cls(
             torch.from_numpy(np.ascontiguousarray(shares, dtype=np.float32)),
             torch.from_numpy(first.astype(np.int64)),
@@ -57,7 +57,7 @@ class SequenceProblem:
         return self._product(hidden, self.shares, 0)
 
     def spread(self, slopes: Float[Tensor, "networks wide sequences"]) -> Float[Tensor, "networks wide tokens"]:
-        """The way back: what each token is given of the means' gradients."""
+        """The transpose of `average`: the gradients of the means, by token."""
         return self._product(slopes, self.shares.mT, 1)
 
     def _product(self, left: Tensor, right: Tensor, way: int) -> Tensor:
@@ -70,7 +70,7 @@ class SequenceProblem:
 
     @cached_property
     def _sparse(self) -> tuple[Any, Any] | None:
-        """Shares by sequence and by token, where most of them are nought; float64 takes full products."""
+        """Sparse frequencies by sequence and by token, if most are zero; None in float64, which uses dense products."""
         from scipy.sparse import csr_array
 
         shares = self.shares.numpy()

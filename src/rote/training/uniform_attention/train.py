@@ -1,4 +1,4 @@
-"""Train a stack of networks on all sequences at every step: AdamW, each network with its own learning rate.
+"""Training of a stack of networks by AdamW on all sequences per step, each network with its own learning rate.
 
 Networks do not influence each other, except that a stack may stop as soon as one of them has met a threshold.
 """
@@ -19,28 +19,28 @@ from rote.training.uniform_attention.network import BlockShape, NetworkStack, ba
 from rote.training.uniform_attention.problem import SequenceProblem
 
 MOMENTUM, SQUARES, TINY = 0.9, 0.999, 1e-8
-"""Adam's constants, as they are everywhere."""
+"""Adam's usual constants."""
 CURVE_POINTS = 50
-"""Points of a curve that are kept, about."""
+"""Approximate number of points in a training curve."""
 
 
 @dataclass(frozen=True)
 class LearningSetting:
-    """What a search chooses for one network."""
+    """The hyperparameters of one network, chosen by a search."""
 
     learning_rate: float
-    """Highest learning rate, reached after the warm-up; from there it falls to nought as a cosine."""
+    """Peak learning rate, reached after the warm-up; then it decays to zero by a cosine."""
     warm_up: int
-    """Steps in which the learning rate rises on a line."""
+    """Steps of linear warm-up."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What all networks of a stack share."""
+    """Settings shared by all networks of a stack."""
 
     steps: int
     decay: float
-    """Weight decay, times the learning rate at every step."""
+    """Weight decay, multiplied by the learning rate at every step."""
     stop_accuracy: float | None = None
     """The stack stops when a network's accuracy is above this."""
     stop_error: float | None = None
@@ -49,18 +49,18 @@ class Schedule:
 
 @dataclass(frozen=True)
 class BlockTrained:
-    """What became of one network."""
+    """The training result of one network."""
 
     loss: float
-    """Least over all steps: cross-entropy in nats, or mean squared error."""
+    """Smallest loss over all steps: cross-entropy in nats, or mean squared error."""
     accuracy: float | None
-    """Highest over all steps; absent with targets."""
+    """Highest accuracy over all steps; None for regression."""
     final_loss: float
-    """Of the last step, not a number where training diverged."""
+    """Loss of the last step; NaN if training diverged."""
     steps: int
     """Steps that the stack took."""
     seconds: float
-    """Processor time, the stack's divided by its networks."""
+    """CPU time of the stack divided by its networks."""
     curve: tuple[tuple[int, float, float | None], ...]
     """(step, loss, accuracy) along training."""
 
@@ -72,7 +72,7 @@ def train_stack(
     seeds: Sequence[int],
     schedule: Schedule,
 ) -> list[BlockTrained]:
-    """A network for each setting and seed, in float32 on one thread: the same stack gives the same result anywhere."""
+    """Train one network per setting and seed, in float32 on one thread: results are the same on any machine."""
     with one_thread(), torch.no_grad():
         started = time.thread_time()
         stack, free = initial_stack(shape, problem, seeds)
@@ -114,7 +114,7 @@ def measured(outputs: Tensor, problem: SequenceProblem) -> tuple[Tensor, Tensor,
     sequences = outputs.shape[2]
     if problem.labels is None:
         if problem.targets is None:
-            raise TypeError("problem: it has neither labels nor targets")
+            raise TypeError("problem: has neither labels nor targets")
         off = outputs[:, 0] - problem.targets
         return (off * off).mean(1), torch.zeros(len(outputs)), (2 / sequences * off)[:, None]
     labels = problem.labels.expand(len(outputs), 1, -1)
@@ -133,7 +133,7 @@ def _met(schedule: Schedule, least: Tensor, highest: Tensor) -> bool:
 
 
 class _AdamW:
-    """AdamW with a learning rate a network; `torch.optim` has one for all."""
+    """AdamW with one learning rate per network; `torch.optim` has one for all."""
 
     def __init__(
         self, stack: NetworkStack, free: NetworkStack, settings: Sequence[LearningSetting], schedule: Schedule
@@ -148,7 +148,7 @@ class _AdamW:
         self._warm_ups = np.array([setting.warm_up for setting in settings])
 
     def rates(self, step: int) -> np.ndarray:
-        """Up on a line in the warm-up, then down to nought as a cosine."""
+        """Learning rates at a step: linear warm-up, then a cosine to zero."""
         rising = (step + 1) / (self._warm_ups + 1)
         along = np.clip((step - self._warm_ups) / (self._schedule.steps - self._warm_ups), 0, 1)
         return self._peaks * np.where(step < self._warm_ups, rising, 0.5 * (1 + np.cos(np.pi * along)))
