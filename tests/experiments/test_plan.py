@@ -21,12 +21,12 @@ from rote.models.spec import spec_from_config
 from rote.report.build_command import build_command
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.facts import facts
+from rote.testing.task_shapes import AIRPORTS, shapes
 from rote.theory.dana2025 import smallest_corollary1, smallest_remark2, smallest_remark2_flat, smallest_theorem1
 from rote.theory.nichani2024 import linear_capacity, smallest_linear_memory
 from rote.theory.readout_sizes import holds as readout_holds
 from rote.theory.rote_readout import smallest_readout
 from rote.theory.sizes import fewest_heads, task_rank
-from task_shapes import AIRPORTS, shapes
 
 FACTS = [((f"word{i % 20}", f"name{i // 20}"), f"answer{i % 7}") for i in range(300)]
 SMALL = AssociationTask.from_facts(FACTS[:60])

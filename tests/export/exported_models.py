@@ -11,13 +11,13 @@ import pytest
 import torch
 
 import rote
-from random_models import random_model
 from rote.constructions.build import Built
 from rote.export import TARGETS
 from rote.measure.recall import margins
 from rote.models.model import Model
 from rote.models.spec import Spec
 from rote.tasks import AssociationTask, Vocabulary
+from rote.testing.random_models import random_model
 
 
 def need(target: str) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from exported_models import known_by_definition, need
 
-from random_models import random_model
 from rote.errors import CheckFailed, InputError
 from rote.export import TARGETS, export_model, verify_export
 from rote.models import AttentionOnly, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
 from rote.tasks import AssociationTask
+from rote.testing.random_models import random_model
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -14,9 +14,9 @@ import torch
 from exported_models import need
 
 import rote
-from random_models import random_model
 from rote.errors import InputError
 from rote.models import DeepRelu, LinearMemory, MlpTransformer, QueryAttention
+from rote.testing.random_models import random_model
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -8,12 +8,12 @@ from exact_logits import telling
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_model
 from rote.errors import InputError
 from rote.measure import divergence, error, streaming
 from rote.models import QueryAttention
 from rote.models.model import Model
 from rote.tasks import DistributionTask, VectorTask
+from rote.testing.random_models import random_model
 
 
 def random_distributions(contexts: int, vocab: int, seed: int) -> DistributionTask:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from random_models import random_model
 from rote.errors import InputError
 from rote.measure.head_use import facts_lost, head_table
 from rote.measure.inspection import Head, inspect, without_heads
@@ -15,6 +14,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.linear_memory import LinearMemory
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks.generators import random_associations
+from rote.testing.random_models import random_model
 
 SIZES = {"vocab": 12, "context": 3, "dim": 8, "head_dim": 4, "heads": 5}
 SPECS = {

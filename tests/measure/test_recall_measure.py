@@ -7,12 +7,12 @@ from exact_logits import lookup, telling
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_model
 from rote.errors import InputError
 from rote.measure import accuracies, recall, streaming
 from rote.measure.recall import margins
 from rote.models import AttentionOnly, QueryAttention
 from rote.tasks import AssociationTask, DistributionTask, VectorTask, Vocabulary
+from rote.testing.random_models import random_model
 
 INF, NAN = float("inf"), float("nan")
 

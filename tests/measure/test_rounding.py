@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from random_models import random_model
 from rote.measure import recall
 from rote.measure.certificate import examine
 from rote.measure.recall import margins
 from rote.measure.rounding import margin_rounding
 from rote.models import AttentionOnly
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
+from rote.testing.random_models import random_model
 
 SPEC = AttentionOnly(vocab=9, context=3, dim=6, head_dim=4, heads=5)
 

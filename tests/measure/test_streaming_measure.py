@@ -9,10 +9,10 @@ import pytest
 import torch
 from exact_logits import lookup
 
-from random_models import random_model
 from rote.measure.streaming import MOST_ROWS, rows_at_once, stream_logits
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.models.budget import FORWARD_FLOATS
+from rote.testing.random_models import random_model
 
 SPECS = [
     AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20),
@@ -64,7 +64,7 @@ import numpy as np, torch
 torch.set_num_threads(1)
 from rote.measure import recall
 from rote.models import AttentionOnly
-from random_models import random_model
+from rote.testing.random_models import random_model
 from rote.tasks import AssociationTask, Vocabulary
 
 def task(facts):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import naive
 import naive_deep_relu
-from conformance import Case, key_inputs, vector_inputs
 
 from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
+from rote.testing import ArchitectureCase as Case
+from rote.testing.architectures import key_inputs, vector_inputs
 
 CASES: dict[str, Case] = {
     "attention-only": Case(
@@ -29,7 +30,7 @@ CASES: dict[str, Case] = {
             AttentionOnly(vocab=5, context=3, dim=4, head_dim=3, heads=0, layers=2, positions="every-layer"),
         ],
         naive=naive.attention_only,
-        refused=[
+        rejected=[
             ({"context": 1}, "one token"),
             ({"head_dim": 5}, "`head_dim` 5 exceeds `dim` 4"),
             ({"query_key_rank": 4}, "`query_key_rank` 4"),
@@ -56,7 +57,7 @@ CASES: dict[str, Case] = {
             MlpTransformer(vocab=5, context=2, dim=4, head_dim=3, heads=1, width=7, positions="attention"),
         ],
         naive=naive.mlp_transformer,
-        refused=[
+        rejected=[
             ({"context": 1}, "one token"),
             ({"head_dim": 9}, "`head_dim` 9 exceeds `dim` 4"),
             ({"width": -1}, "width"),
@@ -73,7 +74,7 @@ CASES: dict[str, Case] = {
         ],
         naive=naive.sequence_encoder,
         inputs=key_inputs,
-        refused=[
+        rejected=[
             ({"contexts": 26}, "exceeds the 25 sequences"),
             ({"contexts": 0}, "contexts"),
             ({"dim": 0}, "dim"),
@@ -87,7 +88,7 @@ CASES: dict[str, Case] = {
         ],
         naive=naive.linear_memory,
         inputs=key_inputs,
-        refused=[({"inputs": 6}, "exceeds the 5 sequences"), ({"inputs": 0}, "inputs"), ({"dim": None}, "dim")],
+        rejected=[({"inputs": 6}, "exceeds the 5 sequences"), ({"inputs": 0}, "inputs"), ({"dim": None}, "dim")],
     ),
     "query-attention": Case(
         specs=[
@@ -99,7 +100,9 @@ CASES: dict[str, Case] = {
         ],
         naive=naive.query_attention,
         inputs=vector_inputs,
-        refused=[
+        # Attention to a single token has nothing to choose.
+        without_effect=lambda spec: {"query", "key"} if spec.context == 1 else set(),
+        rejected=[
             ({"head_dim": 6}, "`head_dim` 6 exceeds `dim` 5"),
             ({"value_dim": 6}, "`value_dim` 6 exceeds `dim` 5"),
             ({"heads": 0}, "heads"),
@@ -119,7 +122,7 @@ CASES: dict[str, Case] = {
         ],
         naive=naive_deep_relu.deep_relu,
         models=naive_deep_relu.lively,
-        refused=[
+        rejected=[
             ({"width": 2}, "width"),
             ({"layers_after": 0}, "layers_after"),
             ({"dim": 3}, "`dim=3`"),
@@ -138,6 +141,6 @@ CASES: dict[str, Case] = {
         naive=naive_deep_relu.deep_relu,
         models=naive_deep_relu.lively,
         inputs=vector_inputs,
-        refused=[],
+        rejected=[],
     ),
 }  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from conformance import lively_model
 from naive import Arrays, softmax
 
 from rote.models.model import Model
+from rote.testing.architectures import lively_model
 
 
 def deep_relu(spec: Any, weights: Arrays, given: Any) -> np.ndarray:

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_model
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.models.forward import attention_only, leading_run, token_tables
+from rote.testing.random_models import random_model
 
 
 @given(

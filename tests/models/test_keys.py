@@ -6,10 +6,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_models import random_keys, random_model
 from rote.errors import InputError
 from rote.models import SequenceEncoder
 from rote.models.forward.keys import rows_of
+from rote.testing.random_models import random_keys, random_model
 
 
 @given(

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from random_models import random_model
 from rote.models import AttentionOnly, MlpTransformer
 from rote.models.forward.decomposition import decomposed
+from rote.testing.random_models import random_model
 
 SIZES = {"vocab": 7, "context": 3, "dim": 6, "heads": 4, "scale_scores": True, "positions": "attention"}
 SPECS = {

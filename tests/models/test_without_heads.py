@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import rote
-from random_models import random_model
+from rote.testing.random_models import random_model
 
 SPEC = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=3, heads=0)
 FACTS = "random:vocab=6,context=2,facts=9,seed=1"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from specifications import small, spec_or_skip
 
 from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder, Spec
+from rote.testing.specifications import small, spec_or_skip
 from rote.theory import RESULTS, Bound, bounds
 from rote.theory.dana2025 import promised
 from rote.theory.exact_rank import all_contexts, exact_rank

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rote.errors import InputError
 from rote.tasks.shape import TaskShape
+from rote.testing.task_shapes import AIRPORTS, shapes
 from rote.theory.sizes import fewest_heads, task_rank, theorem1_spec
-from task_shapes import AIRPORTS, shapes
 
 FIVE = TaskShape(associations=25, vocab=5, context=2, key_tokens=5, last_tokens=5, answers=5, bits=50.0)
 

@@ -1,4 +1,4 @@
-"""Conformance suites for your own constructions and results: the checks that rote holds its own to.
+"""Conformance suites for your own constructions, results and architectures: the checks that rote holds its own to.
 
 A suite is a class of pytest tests. Subclass it with the cases to be checked:
 
@@ -12,8 +12,18 @@ They need pytest and hypothesis: `pip install "byrote[testing]"`.
 
 from __future__ import annotations
 
+from rote.testing.architectures import ArchitectureCase as ArchitectureCase
+from rote.testing.architectures import ArchitectureSuite as ArchitectureSuite
 from rote.testing.constructions import ConstructionCase as ConstructionCase
 from rote.testing.constructions import ConstructionSuite as ConstructionSuite
 from rote.testing.registries import kept_registries as kept_registries
+from rote.testing.results import ResultSuite as ResultSuite
 
-__all__ = ["ConstructionCase", "ConstructionSuite", "kept_registries"]
+__all__ = [
+    "ArchitectureCase",
+    "ArchitectureSuite",
+    "ConstructionCase",
+    "ConstructionSuite",
+    "ResultSuite",
+    "kept_registries",
+]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import Spec, in_words
 from rote.theory.bound import Bound, Kind, Refusal, Value
@@ -107,9 +108,9 @@ def result(
     def register(evaluate: Callable[[SpecT], Value | Refusal]) -> Result:
         paper = PAPERS.get(id.partition(".")[0])
         if paper is None:
-            raise RuntimeError(f"result {id}: its id begins with no paper of rote.theory.papers")
+            raise InputError(f"result {id}: {id.partition('.')[0]!r} is no known paper; register it first")
         if id in RESULTS:
-            raise RuntimeError(f"result {id} is registered twice")
+            raise InputError(f"result {id}: this id is registered already; give another")
         named = subject or getattr(about, "architecture", ANY)
         RESULTS[id] = Result(id, paper, where, kind, statement, about, named, evaluate, smallest)
         return RESULTS[id]

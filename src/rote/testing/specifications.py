@@ -1,4 +1,8 @@
-"""Sizes of specifications that bounds are tested on."""
+"""Specifications that bounds are tested on."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -7,7 +11,7 @@ from rote.errors import InputError
 from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
 
 
-def spec_or_skip(sizes: dict) -> AttentionOnly:
+def spec_or_skip(sizes: dict[str, Any]) -> AttentionOnly:
     """Made in the test, not by the strategy: the checks of types on the way draw random numbers."""
     try:
         return AttentionOnly(**sizes)

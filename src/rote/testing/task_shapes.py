@@ -1,4 +1,8 @@
-"""Shapes of tasks that sizes and plans are tested on."""
+"""Shapes of tasks that results, sizes and plans are tested on."""
+
+from __future__ import annotations
+
+import math
 
 from hypothesis import strategies as st
 
@@ -6,7 +10,8 @@ from rote.tasks.shape import TaskShape
 
 
 @st.composite
-def shapes(draw) -> TaskShape:
+def shapes(draw: st.DrawFn) -> TaskShape:
+    """Tasks whose tokens may occur in some positions only."""
     key_tokens = draw(st.integers(1, 60))
     last_tokens = draw(st.integers(1, key_tokens))
     context = draw(st.integers(2, 5))
@@ -20,6 +25,22 @@ def shapes(draw) -> TaskShape:
         last_tokens=last_tokens,
         answers=answers,
         bits=associations * 1.5,
+    )
+
+
+@st.composite
+def full_shapes(draw: st.DrawFn) -> TaskShape:
+    """Tasks in which every token occurs in every position and as an answer, as a bound assumes."""
+    vocab, context = draw(st.integers(2, 40)), draw(st.integers(2, 5))
+    associations = draw(st.integers(vocab, min(5000, vocab**context)))
+    return TaskShape(
+        associations=associations,
+        vocab=vocab,
+        context=context,
+        key_tokens=vocab,
+        last_tokens=vocab,
+        answers=vocab,
+        bits=associations * math.log2(vocab),
     )
 
 
