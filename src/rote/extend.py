@@ -1,11 +1,11 @@
-"""What your own constructions, results, papers and sources of facts are written with; docs/extending.md shows how.
+"""What your own constructions, results, architectures and sources of facts are written with; docs/extending.md shows how.
 
     from rote.extend import Construction, Draft, Options, Request, register_construction, result
 
 Constructions: `Construction`, `Request`, `Draft`, `Options`, `register_construction`, `CONSTRUCTIONS`. Results:
 `result`, `Result`, `Value`, `Refusal`, `SmallestModel`, `SmallestSize`, `TaskShape`, `RESULTS`. Papers: `Paper`,
 `register_paper`, `PAPERS`. Sources of facts: `Source`, `Table`, `Reading`, `register_source`, `SOURCES`. Models:
-`Spec`, `dtype_named`.
+`Spec`, `Transformer`, `Architecture`, `register_architecture`, `dtype_named`.
 
 `rote.testing` has the suites that rote holds its own to. What is in `rote.extend.__all__` is as stable as what is in
 `rote.__all__`.
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rote.constructions.construction import Options as Options
     from rote.constructions.construction import Request as Request
     from rote.constructions.construction import register_construction as register_construction
+    from rote.models.attention_only import Transformer as Transformer
+    from rote.models.forward.architecture import Architecture as Architecture
+    from rote.models.forward.architecture import register_architecture as register_architecture
     from rote.models.model import dtype_named as dtype_named
     from rote.models.spec import Spec as Spec
     from rote.tasks.origin import Reading as Reading
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from rote.theory.smallest import SmallestSize as SmallestSize
 
 _WHERE = {
+    "Architecture": "rote.models.forward.architecture",
     "CONSTRUCTIONS": "rote.constructions",
     "Construction": "rote.constructions.construction",
     "Draft": "rote.constructions.construction",
@@ -62,8 +66,10 @@ _WHERE = {
     "Spec": "rote.models",
     "Table": "rote.tasks.table",
     "TaskShape": "rote.tasks.shape",
+    "Transformer": "rote.models.attention_only",
     "Value": "rote.theory.bound",
     "dtype_named": "rote.models.model",
+    "register_architecture": "rote.models.forward.architecture",
     "register_construction": "rote.constructions.construction",
     "register_paper": "rote.theory.papers",
     "register_source": "rote.tasks.sources",

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 
 from rote.constructions import CONSTRUCTIONS
 from rote.models import ARCHITECTURES
+from rote.models.forward.architecture import FORWARD
 from rote.tasks.sources import SOURCES
 from rote.theory import PAPERS, RESULTS
 
-REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, PAPERS, RESULTS, SOURCES)
+REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, FORWARD, PAPERS, RESULTS, SOURCES)
 
 
 @contextmanager

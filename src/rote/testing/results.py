@@ -99,12 +99,13 @@ class ResultSuite:
     @examples(15)
     @given(shape=full_shapes())
     def test_the_smallest_model_is_guaranteed_the_facts(self, id: str, turn: int, shape: TaskShape) -> None:
-        """For an attention-only model that matches it: itself, one of the same sizes, or one with as many parameters in
-        its heads."""
+        """As it is, or as an attention-only model that matches it: of the same sizes, or with as many parameters in its
+        heads."""
         model = smallest(id, turn, shape)
         if isinstance(model, InputError):
             return
-        bounds = [RESULTS[id].bound(spec) for spec in matched(model, shape)]
+        own = [model.spec] if isinstance(model, SmallestModel) else []
+        bounds = [RESULTS[id].bound(spec) for spec in (*own, *matched(model, shape))]
         applying = [bound.associations for bound in bounds if bound.associations is not None]
         if applying:
             assert max(applying) >= shape.associations

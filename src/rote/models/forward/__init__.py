@@ -20,21 +20,19 @@ from rote.models.forward import (
     query_attention,
     sequence_encoder,
 )
-from rote.models.forward.architecture import FORWARD, Architecture, Tap, architecture_of, register
+from rote.models.forward.architecture import FORWARD, Architecture, Tap, architecture_of, register_architecture
 from rote.models.linear_memory import LinearMemory
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
 from rote.models.sequence_encoder import SequenceEncoder
 from rote.models.spec import Spec
 
-register(
-    Architecture(AttentionOnly, attention_only.logits, attention_only.stream),
-    Architecture(DeepRelu, deep_relu.logits),
-    Architecture(LinearMemory, linear_memory.logits),
-    Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream),
-    Architecture(QueryAttention, query_attention.logits),
-    Architecture(SequenceEncoder, sequence_encoder.logits),
-)
+register_architecture(Architecture(AttentionOnly, attention_only.logits, attention_only.stream))
+register_architecture(Architecture(DeepRelu, deep_relu.logits))
+register_architecture(Architecture(LinearMemory, linear_memory.logits))
+register_architecture(Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream))
+register_architecture(Architecture(QueryAttention, query_attention.logits))
+register_architecture(Architecture(SequenceEncoder, sequence_encoder.logits))
 
 
 def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None = None) -> Tensor:

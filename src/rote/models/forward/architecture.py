@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
+from rote.errors import InputError
 from rote.models.spec import Spec
 
 Tap = Callable[[str, Tensor], Tensor]
@@ -32,13 +33,13 @@ FORWARD: dict[str, Architecture] = {}
 """Every architecture by its name, registered when `rote.models.forward` is imported."""
 
 
-def register(*architectures: Architecture) -> None:
-    """Make models of these architectures run: ask, save, load, measure."""
-    for architecture in architectures:
-        name = architecture.spec.architecture
-        if name in FORWARD:
-            raise RuntimeError(f"architecture {name} is registered twice")
-        FORWARD[name] = architecture
+def register_architecture(architecture: Architecture) -> Architecture:
+    """Make models of an architecture run: ask, save, load, measure."""
+    name = architecture.spec.architecture
+    if name in FORWARD:
+        raise InputError(f"architecture {name}: this name is registered already; give another")
+    FORWARD[name] = architecture
+    return architecture
 
 
 def architecture_of(spec: Spec) -> Architecture:
