@@ -1,4 +1,4 @@
-"""What your own constructions, results, architectures and sources of facts are written with; docs/extending.md shows how.
+"""What your own constructions, results, architectures and sources of facts are written with (docs/extending.md).
 
     from rote.extend import Construction, Draft, Options, Request, register_construction, result
 
