@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -13,11 +16,28 @@ from pathlib import Path
 
 import pytest
 from sybil import Example, Sybil
-from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser
 
 ROOT = Path(__file__).parent
 LONGEST = {"README.md", "docs", "web", "export", "test_on_ray.py", "test_kills.py"}
 """Files and folders."""
+
+
+class FileOrBlock(PythonEvaluator):
+    """A Python block whose first line is `# NAME.py` is a file: it is written into the folder and imported."""
+
+    def __call__(self, example: Example) -> None:
+        name = re.match(r"# (\w+)\.py\n", example.parsed)
+        if name is None:
+            super().__call__(example)
+            return
+        path = Path(f"{name[1]}.py").resolve()
+        path.write_text(example.parsed, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(name[1], path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name[1]] = module
+        spec.loader.exec_module(module)
 
 
 class CommandParser(CodeBlockParser):
@@ -60,7 +80,7 @@ def clean_up(namespace: dict) -> None:
 
 
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser(), CommandParser()],
+    parsers=[CodeBlockParser("python", FileOrBlock()), CommandParser()],
     path=str(ROOT),
     patterns=["README.md", "docs/*.md"],
     setup=in_empty_folder,
