@@ -100,7 +100,10 @@ def test_a_ledger_of_format_1_is_read_and_resumed(tmp_path):
         old.executescript(FORMAT_1)
         old.execute("INSERT INTO run VALUES (1, ?, '{}')", ('{"figure":"fig1a","protocol":"fast"}',))
         for cell, seed in (('{"heads":2}', 1), ('{"heads":2}', 0), ('{"heads":1}', 0)):
-            old.execute("INSERT INTO trials VALUES (?, ?, '{\"accuracy\": 0.5}', 0.25, '2025-01-01')", (cell, seed))
+            old.execute(
+                "INSERT INTO trials VALUES (?, ?, '{\"accuracy\": 0.5}', 0.25, '2025-01-01T00:00:00+00:00')",
+                (cell, seed),
+            )
     before = Ledger.read(tmp_path)[1]
     assert [(row.cell["heads"], row.seed, row.result, row.seconds) for row in before] == [
         (1, 0, {"accuracy": 0.5}, 0.25), (2, 0, {"accuracy": 0.5}, 0.25), (2, 1, {"accuracy": 0.5}, 0.25),

@@ -8,8 +8,8 @@ from pathlib import Path
 from hostile.watch import Surface
 
 SHARES = {
-    "tables": 0.35, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.15, "language models": 0.05,
-    "page": 0.1,
+    "tables": 0.35, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.1, "ledgers": 0.05,
+    "language models": 0.05, "page": 0.1,
 }  # fmt: skip
 
 
@@ -18,13 +18,14 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
 
     What takes long to import is imported here, so that no attempt is held to have taken that long.
     """
-    modules = ["matplotlib.pyplot", "polars", "rote.lm.loading", "rote.web.app"]
+    modules = ["matplotlib.pyplot", "polars", "lmfit", "rote.report.reporting", "rote.lm.loading", "rote.web.app"]
     if only in ("", "language models"):
         modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
     for module in modules:
         import_module(module)
     from hostile.commands import CommandLines
     from hostile.language_models import LanguageModels
+    from hostile.ledgers import Ledgers
     from hostile.model_folders import ModelFolders
     from hostile.pages import Pages
     from hostile.tables import Descriptions, Objects, Tables
@@ -36,6 +37,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
         "command line": lambda: CommandLines(store / "commands"),
         "folders": lambda: ModelFolders(store / "folders"),
         "language models": lambda: LanguageModels(store / "language_models"),
+        "ledgers": lambda: Ledgers(store / "ledgers"),
         "page": lambda: Pages(store / "page"),
     }
     if only and only not in makers:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rote.errors import InputError, RoteError
+from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import FILE
 from rote.folders import read_folder
 from rote.folders.layout import CONFIG
@@ -45,7 +46,8 @@ def _section(path: Path, task: Task | None, progress: Progress) -> Section:
         folder = read_folder(path)
         return model_section(folder, task or _facts_of(folder.origin.source, folder.origin.reading), progress)
     if (path / FILE).is_file():
-        return run_section(RunView.of(path))
+        with foreign(path):
+            return run_section(RunView.of(path))
     raise InputError(f"{path}: is neither a model folder ({CONFIG}) nor a run ({FILE})")
 
 

@@ -1,29 +1,50 @@
-"""Opening the file of a ledger, to write or to read. Damaged, foreign or newer files are rejected with the reason."""
+"""Opening a ledger's file: claimed by a run, or read only. What is damaged, foreign or newer is rejected by name.
+
+A run may come from a stranger. Its ledger must be a plain file, no link, below a stated size; SQLite opens it read-only
+where it is only read, with limits on the length of a value, on the work and on the time; and only rote's own tables are
+accepted in it (`schema.format_of`).
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from contextlib import closing
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
-from rote.errors import InputError
+from rote.errors import InputError, RoteError, cut
 from rote.experiments.ledgers import schema as ledger_schema
+from rote.files import SPARSE_FROM, SPARSE_SHARE
 
 NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
-NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+LARGEST = 2**32
+"""Bytes of a ledger: ten million trials take about as many."""
+LONGEST = 2**24
+"""Bytes of one value in it."""
+SECONDS = 120.0
+"""Within which a ledger is read."""
+TICK = 10_000
+"""Steps of SQLite's machine between two looks at the limits."""
+FEWEST_TICKS, BYTES_PER_TICK = 1_000, 100
+"""Ticks that any ledger may take, and bytes of a large one that allow one more: a damaged file may have loops."""
 
 
 def claim(connection: sqlite3.Connection, path: Path, identity: str, about: str) -> None:
     """Create the tables of a new ledger, or check an existing one: undamaged, of this format and of the same run."""
-    ledger_schema.check(connection, path)
     if ledger_schema.format_of(connection, path) is None:
         ledger_schema.create(connection, identity, about)
         return
+    ledger_schema.check(connection, path)
     ledger_schema.migrate(connection, path)
     kept = connection.execute("SELECT identity FROM run").fetchone()[0]
     if kept != identity:
-        differing = differences(json.loads(kept), json.loads(identity))
+        with foreign(path.parent):
+            differing = differences(dict(json.loads(kept)), json.loads(identity))
         raise InputError(
             f"{path.parent}: holds another run ({differing}); give another folder, or the same settings to resume"
         )
@@ -32,16 +53,24 @@ def claim(connection: sqlite3.Connection, path: Path, identity: str, about: str)
 def differences(kept: dict, wanted: dict) -> str:
     """The first few fields in which two identities differ."""
     names = [name for name in sorted({*kept, *wanted}) if kept.get(name) != wanted.get(name)]
-    return "; ".join(f"{name} {kept.get(name)!r}, now {wanted.get(name)!r}" for name in names[:3])
+    return "; ".join(
+        f"{cut(name)} {cut(repr(kept.get(name)))}, now {cut(repr(wanted.get(name)))}" for name in names[:3]
+    )
 
 
 def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
-    """A connection for reading a ledger; an older format is migrated in memory."""
+    """A read-only connection to a ledger; an older format is migrated in memory."""
+    size = refuse_unlike(path)
     connection = _connected(path)
     try:
+        guard(connection)
+        _limit(connection, size)
+        connection.execute("SELECT count(*) FROM sqlite_master")
+        _refuse_another_file(path)
+        # Before anything else: checking the file would run the code of views.
+        written = ledger_schema.format_of(connection, path)
         if whole:
             ledger_schema.check(connection, path)
-        written = ledger_schema.format_of(connection, path)
         if written is None:
             raise InputError(f"{path}: is empty; start the run again in its folder")
         if written == ledger_schema.FORMAT:
@@ -49,6 +78,8 @@ def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
         memory = sqlite3.connect(":memory:", isolation_level=None)
         with closing(connection):
             connection.backup(memory)
+        guard(memory)
+        _limit(memory, size)
         ledger_schema.migrate(memory, path)
         return memory
     except BaseException:
@@ -56,18 +87,75 @@ def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
         raise
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
+def refuse_unlike(path: Path) -> int:
+    """Reject a ledger that is a link, a device or a pipe, or too large; its bytes, none where there is no file yet."""
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master")
-        return connection
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        log = path.with_name(f"{path.name}-wal")
-        if error.sqlite_errorcode & 0xFF not in NOT_WRITABLE or log.exists():
-            raise
-    # The folder is read-only and there is no write-ahead log, so the file is complete.
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        state = os.lstat(path)
+    except FileNotFoundError:
+        return 0
+    if stat.S_ISLNK(state.st_mode):
+        raise InputError(f"{path}: is a link, which rote does not follow here; put the file in its place")
+    if not stat.S_ISREG(state.st_mode):
+        raise InputError(f"{path}: is not a plain file; rote did not write this")
+    if state.st_size > LARGEST:
+        raise InputError(f"{path}: {state.st_size:,} bytes are too many for a ledger; rote reads at most {LARGEST:,}")
+    if state.st_size >= SPARSE_FROM and 512 * state.st_blocks * SPARSE_SHARE < state.st_size:
+        raise InputError(f"{path}: {state.st_size:,} bytes, nearly all of them holes; rote did not write this")
+    return state.st_size
+
+
+def guard(connection: sqlite3.Connection) -> None:
+    """Bound the length of values, and run no code of the file's own."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+
+
+def _limit(connection: sqlite3.Connection, size: int) -> None:
+    """Bound the work and the time that reading a file of so many bytes may take."""
+    end, left = time.monotonic() + SECONDS, FEWEST_TICKS + size // BYTES_PER_TICK
+
+    def exhausted() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0 or time.monotonic() > end
+
+    connection.set_progress_handler(exhausted, TICK)
+
+
+def _refuse_another_file(path: Path) -> None:
+    """SQLite opens by name, and follows links: the file that it opened must be the one that is there, and no link."""
+    refuse_unlike(path)
+    names = next((place for place in ("/proc/self/fd", "/dev/fd") if os.path.isdir(place)), None)
+    if names is None:
+        return
+    wanted, opened = os.lstat(path), set()
+    for name in os.listdir(names):
+        with suppress(OSError, ValueError):
+            state = os.fstat(int(name))
+            opened.add((state.st_dev, state.st_ino))
+    if (wanted.st_dev, wanted.st_ino) not in opened:
+        raise InputError(f"{path}: changed while it was opened; try again when nothing replaces it")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """A read-only connection. Nobody writes where there is no log of writes beside the file, and none is created."""
+    writer = os.path.lexists(path.with_name(f"{path.name}-wal"))
+    address = f"file:{quote(str(path))}?mode=ro{'' if writer else '&immutable=1'}"
+    return sqlite3.connect(address, uri=True, isolation_level=None)
+
+
+@contextmanager
+def foreign(run: str | Path) -> Iterator[None]:
+    """Work on trials that a stranger may have written: what they make rote stumble over is one message."""
+    try:
+        yield
+    except RoteError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        problem = f"{type(error).__name__}: {cut(' '.join(str(error).split()))}"
+        raise InputError(f"{run}: its trials are not what rote records ({problem})") from error
 
 
 def refusal(path: Path, error: sqlite3.DatabaseError) -> InputError:
@@ -80,4 +168,6 @@ def refusal(path: Path, error: sqlite3.DatabaseError) -> InputError:
         )
     if code == sqlite3.SQLITE_CORRUPT:
         return ledger_schema.damaged(path, str(error))
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return InputError(f"{path}: takes longer to read than a ledger of its size can; it is damaged, or not rote's")
     return InputError(f"{path}: cannot be read as a ledger ({error})")

@@ -10,6 +10,8 @@ Rows are ordered by key, or by when they were written; the time of day is inform
 from __future__ import annotations
 
 import json
+import math
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,13 +20,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rote.errors import InputError
+from rote.errors import InputError, cut
 from rote.experiments.ledgers import schema as ledger_schema
-from rote.experiments.ledgers.file import claim, for_reading, refusal
+from rote.experiments.ledgers.file import claim, for_reading, guard, refusal, refuse_unlike
 from rote.experiments.ledgers.lock import alone
 from rote.interrupts import kept, no_longer_kept
 
 FILE = "ledger.sqlite"
+LONGEST_CELL = 2**16
+"""Letters of a cell: every trial of it is checked against them."""
 
 
 class TrialKey(NamedTuple):
@@ -114,7 +118,7 @@ class Ledger:
         """
         if folder is None:
             with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-                ledger_schema.create(connection)
+                ledger_schema.create(connection, canonical(identity), json.dumps(about))
                 yield cls(connection, Path(FILE))
             return
         folder = Path(folder)
@@ -122,8 +126,10 @@ class Ledger:
             raise InputError(f"{folder}: is a file; give a folder for the run")
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
+        refuse_unlike(path)
         with alone(folder), closing(_connected(path)) as connection:
             try:
+                guard(connection)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 claim(connection, path, canonical(identity), json.dumps(about))
@@ -142,7 +148,7 @@ class Ledger:
         checked when they are read.
         """
         path = Path(folder) / FILE
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise InputError(f"{folder}: is not a run, {FILE} is missing; give the folder of a run")
         try:
             with closing(for_reading(path, whole)) as connection:
@@ -162,7 +168,7 @@ class Ledger:
     def said(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's identity and description."""
         identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
-        return json.loads(identity), json.loads(about)
+        return self._object(identity, "identity"), self._object(about, "description")
 
     def record_asked(self, asked: Mapping[str, Any]) -> None:
         """Keep how each figure was asked for last (quick or complete, repeats), by its id."""
@@ -178,7 +184,8 @@ class Ledger:
         ).fetchone()
         ended = self._connection.execute("SELECT ended FROM trials WHERE id = ?", (last,)).fetchone()
         failed = self._connection.execute("SELECT count(*) FROM failures").fetchone()[0]
-        return LedgerOverview(*self.said(), trials, failed, seconds, None if ended is None else ended[0])
+        last_ended = None if ended is None else self._moment(ended[0])
+        return LedgerOverview(*self.said(), trials, failed, self._seconds(seconds), last_ended)
 
     def done(self) -> set[TrialKey]:
         """Trials that have ended."""
@@ -188,7 +195,8 @@ class Ledger:
         """Seeds of the ended trials by the text of their cell; fast for a million trials."""
         texts = {number: cell for cell, number in self._cells.items()}
         named = self._connection.execute("SELECT cell, group_concat(seed) FROM trials GROUP BY cell")
-        return {texts[cell]: set(map(int, seeds.split(","))) for cell, seeds in named}
+        with self._intact("a trial"):
+            return {texts[cell]: set(map(int, seeds.split(","))) for cell, seeds in named}
 
     def record(self, cell: dict[str, Any], seed: int, result: dict[str, Any], seconds: float) -> TrialRow:
         """Commit a trial that ended and return its row as it will be read. A trial is recorded once."""
@@ -213,34 +221,85 @@ class Ledger:
             for failure in failures:
                 self._insert_failure(failure)
 
+    def bytes(self) -> bytes:
+        """The ledger as the bytes of its file."""
+        return self._connection.serialize()
+
     def failures(self) -> list[FailedTrial]:
         """Trials that failed and have not ended since, ordered by cell and seed."""
         columns = self._connection.execute(
             "SELECT cells.cell, seed, reason, ended FROM failures JOIN cells ON cells.id = failures.cell ORDER BY 1, 2"
         )
-        return [FailedTrial(TrialKey(cell, seed), reason, ended) for cell, seed, reason, ended in columns]
+        return [
+            FailedTrial(
+                TrialKey(canonical(self._object(cell, "cell")), self._seed(seed)), str(reason), self._moment(ended)
+            )
+            for cell, seed, reason, ended in columns
+        ]
 
     def cells(self) -> list[tuple[dict[str, Any], int]]:
         """Every cell with the number of its ended trials, ordered by name."""
         trials = dict(self._connection.execute("SELECT cell, count(*) FROM trials GROUP BY cell"))
-        return [(json.loads(cell), trials.get(self._cells[cell], 0)) for cell in sorted(self._cells)]
+        return [(self._object(cell, "cell"), trials.get(self._cells[cell], 0)) for cell in sorted(self._cells)]
 
     def rows(self, cells: Sequence[dict[str, Any]] | None = None, most: int = -1) -> list[TrialRow]:
         """Rows ordered by cell and seed: all, those of some `cells`, or the first `most`."""
         chosen = "" if cells is None else "WHERE trials.cell IN (SELECT value FROM json_each(?)) "
         numbers = [] if cells is None else [json.dumps([self._cells[canonical(cell)] for cell in cells])]
         columns = self._connection.execute(
-            "SELECT cells.cell, seed, result, seconds, ended, checksum FROM cells "
+            "SELECT cells.id, seed, result, seconds, ended, checksum FROM cells "
             "JOIN trials ON trials.cell = cells.id "
             f"JOIN results ON results.trial = trials.id {chosen}ORDER BY cells.cell, seed LIMIT ?",
             (*numbers, most),
         )
+        # A cell is parsed once, however many seeds it has.
+        texts, parsed = {number: cell for cell, number in self._cells.items()}, {}
         rows = []
-        for cell, seed, result, seconds, ended, checksum in columns:
-            if ledger_schema.checksum(cell, seed, result, seconds) != checksum:
+        for number, seed, result, seconds, ended, checksum in columns:
+            cell, content = texts[number], self._object(result, "result")
+            if ledger_schema.checksum(cell, self._seed(seed), result, self._seconds(seconds)) != checksum:
                 raise ledger_schema.damaged(self._path, f"the trial of seed {seed} of {cell} is not what was written")
-            rows.append(_row(cell, seed, result, seconds, ended))
+            if number not in parsed:
+                parsed[number] = self._object(cell, "cell")
+            rows.append(TrialRow(parsed[number], seed, content, seconds, self._moment(ended)))
         return rows
+
+    def _object(self, text: Any, what: str) -> dict[str, Any]:
+        """JSON of the ledger, which must be names and values."""
+        with self._intact(f"a {what}"):
+            content = json.loads(text) if isinstance(text, str) else None
+            if isinstance(content, dict):
+                if "\\u" in text:
+                    canonical_text(content)
+                return content
+        raise ledger_schema.damaged(self._path, f"a {what} is not what was written")
+
+    def _seed(self, seed: Any) -> int:
+        if type(seed) is not int or seed < 0:
+            raise ledger_schema.damaged(self._path, f"a seed is {cut(repr(seed))}")
+        return seed
+
+    def _seconds(self, seconds: Any) -> float:
+        if not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            raise ledger_schema.damaged(self._path, f"the time of a trial is {cut(repr(seconds))}")
+        return seconds
+
+    def _moment(self, ended: Any) -> str:
+        """A time of day in ISO form, as it stands; any clock may have been wrong, but a time it must be."""
+        with self._intact("the time at which a trial ended"):
+            if isinstance(ended, str) and len(ended) <= 40:
+                moment = datetime.fromisoformat(ended)
+                if moment.tzinfo is not None and moment.astimezone(UTC):
+                    return ended
+        raise ledger_schema.damaged(self._path, f"a trial ended at {cut(repr(ended))}")
+
+    @contextmanager
+    def _intact(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            problem = cut(" ".join(str(error).split()))
+            raise ledger_schema.damaged(self._path, f"{what} is not what was written: {problem}") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -266,7 +325,10 @@ class Ledger:
         self._connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", values)
 
     def _numbers(self) -> dict[str, int]:
-        return dict(self._connection.execute("SELECT cell, id FROM cells"))
+        found = dict(self._connection.execute("SELECT cell, id FROM cells"))
+        if any(not isinstance(cell, str) or len(cell) > LONGEST_CELL for cell in found):
+            raise ledger_schema.damaged(self._path, f"a cell is no text of at most {LONGEST_CELL:,} letters")
+        return found
 
     def _number(self, cell: str) -> int:
         """The cell's number, given when its first trial is recorded."""
@@ -287,6 +349,11 @@ def _connected(path: Path) -> sqlite3.Connection:
 def canonical(content: dict[str, Any]) -> str:
     """JSON text that is equal for equal content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def canonical_text(content: Any) -> None:
+    """An error where text of a JSON document is half a surrogate pair, which no screen and no file takes."""
+    json.dumps(content, ensure_ascii=False).encode()
 
 
 def _row(cell: str, seed: int, result: str, seconds: float, ended: str) -> TrialRow:

@@ -6,11 +6,12 @@ finding pending trials never read them. Each trial has a checksum of its content
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import zlib
 from pathlib import Path
 
-from rote.errors import InputError
+from rote.errors import InputError, cut
 
 FORMAT = 2
 
@@ -37,6 +38,22 @@ CREATE TABLE failures (
 """
 
 
+COLUMNS: dict[int, dict[str, tuple[str, ...]]] = {
+    1: {"run": ("format", "identity", "about"), "trials": ("cell", "seed", "result", "seconds", "ended")},
+    2: {
+        "run": ("format", "identity", "about"),
+        "cells": ("id", "cell"),
+        "trials": ("id", "cell", "seed", "seconds", "ended", "checksum"),
+        "results": ("trial", "result"),
+        "failures": ("cell", "seed", "reason", "ended"),
+    },
+}
+"""Tables of each format, with their columns."""
+INDEXES = ("create unique index trial_names on trials (cell, seed)",)
+_COMPUTED = re.compile(r"\b(virtual|check|default|generated|as|collate|on conflict)\b", re.IGNORECASE)
+"""Words of a table's definition with which SQLite would compute something when a row is read or written."""
+
+
 def checksum(cell: str, seed: int, result: str, seconds: float) -> int:
     """Checksum of everything stored of a trial except the time of day."""
     return zlib.crc32(f"{cell}\n{seed}\n{result}\n{seconds!r}".encode())
@@ -52,14 +69,41 @@ def create(connection: sqlite3.Connection, identity: str = "{}", about: str = "{
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int | None:
-    """The format of a ledger; None if it is empty."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
+    """The format of a ledger; None if it is empty.
+
+    Only the tables that rote creates are accepted: a view or a trigger in the place of one, a virtual table, or a
+    column that is computed would run for as long as whoever made it likes.
+    """
+    objects = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master LIMIT 64").fetchall()
+    if not objects:
         return None
-    row = connection.execute("SELECT format FROM run").fetchone() if "run" in tables else None
-    if row is None:
+    tables = {str(name) for kind, name, _ in objects if kind == "table"}
+    known = next((number for number, columns in COLUMNS.items() if tables == set(columns)), None)
+    for kind, name, statement in objects:
+        plain = " ".join(str(statement).split())
+        fine = plain.lower() in INDEXES or (not plain and str(name).startswith("sqlite_autoindex_"))
+        if kind == "table":
+            fine = name in COLUMNS[FORMAT] and not _COMPUTED.search(plain)
+        elif kind != "index":
+            fine = False
+        if not fine:
+            raise InputError(f"{path}: holds a {kind} {cut(name)!r} that rote does not create; it is not rote's ledger")
+    if "run" not in tables:
         raise damaged(path, "it does not name its run")
+    row = connection.execute("SELECT format FROM run LIMIT 1").fetchone()
+    if row is None or type(row[0]) is not int:
+        raise damaged(path, "it does not name its run")
+    if row[0] in COLUMNS and (known != row[0] or not _has_columns(connection, COLUMNS[row[0]])):
+        raise damaged(path, "its tables are not those of its format")
     return row[0]
+
+
+def _has_columns(connection: sqlite3.Connection, tables: dict[str, tuple[str, ...]]) -> bool:
+    return all(
+        [(name, hidden) for _, name, *_, hidden in connection.execute(f"PRAGMA table_xinfo({table})")]
+        == [(name, 0) for name in columns]
+        for table, columns in tables.items()
+    )
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -102,6 +146,7 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damaged(path: Path, problem: str) -> InputError:
+    """The error about a ledger that is not as it was written."""
     return InputError(
-        f"{path}: is damaged ({problem}) and nothing of it is used; restore a copy of it, or start in another folder"
+        f"{path}: is damaged ({cut(problem)}) and nothing of it is used; restore a copy, or start in another folder"
     )

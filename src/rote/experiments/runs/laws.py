@@ -11,6 +11,7 @@ import numpy as np
 from rote.arguments import typed
 from rote.display import Tabular
 from rote.errors import InputError
+from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.size_laws import FEWEST, SweepLaw, laws_frame, sweep_laws
 from rote.papers.kinds.lookups import Weighting
@@ -86,9 +87,10 @@ def fit_run(run: str | Path, weighting: Weighting = "uniform", progress: Progres
     about, rows = Ledger.read(run)
     if any("spec" not in row.cell for row in rows):
         raise InputError(f"{run}: its trials train no models of one size each; `rote reproduce` says what they show")
-    laws = sweep_laws(rows, weighting, progress=progress)
+    with foreign(run):
+        laws = sweep_laws(rows, weighting, progress=progress)
     if not laws:
         raise InputError(
-            f"{run}: {len(rows)} trials make no sweep of {FEWEST} values below saturation; let the run go on"
+            f"{run}: {len(rows)} trials make no sweep of {FEWEST} values below saturation; let the run continue"
         )
     return RunLaws(Path(run), about["identity"], weighting, len(rows), laws)

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from rote.errors import InputError, nearest, problems
+from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import FILE, FailedTrial, Ledger, LedgerOverview
 from rote.experiments.runs.table import flat
 
@@ -35,7 +36,7 @@ class ListedRun:
     def planned(self) -> int | None:
         """Number of scheduled trials; None if unknown."""
         planned = None if self.overview is None else self.overview.about.get("trials")
-        return planned if isinstance(planned, int) else None
+        return planned if type(planned) is int and planned >= 0 else None
 
     def summary(self) -> dict[str, Any]:
         said = {} if self.overview is None else asdict(self.overview)
@@ -57,7 +58,7 @@ def list_runs(folder: str | Path) -> list[ListedRun]:
 
 def _listed(path: Path) -> ListedRun:
     try:
-        with Ledger.reading(path, whole=False) as ledger:
+        with foreign(path), Ledger.reading(path, whole=False) as ledger:
             return ListedRun(path, ledger.overview())
     except InputError as error:
         return ListedRun(path, None, str(error))
@@ -102,7 +103,7 @@ class RunContent:
 
 def show_run(run: str | Path, where: Mapping[str, str] | None = None, most: int = 20) -> RunContent:
     """The cells of a run whose fields have these values (`{"heads": "5"}`), `most` of them with their scores."""
-    with Ledger.reading(run, whole=False) as ledger:
+    with foreign(run), Ledger.reading(run, whole=False) as ledger:
         every = [(cell, flat(cell), trials) for cell, trials in ledger.cells()]
         fixed = _named([fields for _, fields, _ in every], where or {})
         chosen = [entry for entry in every if all(_text(entry[1].get(name)) == fixed[name] for name in fixed)]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.ledgers.file import differences
-from rote.experiments.ledgers.ledger import Ledger, TrialKey, TrialRow
+from rote.experiments.ledgers.file import differences, foreign
+from rote.experiments.ledgers.ledger import FILE, FailedTrial, Ledger, TrialKey, TrialRow
 from rote.experiments.runs.table import flat, lasting
+from rote.files import new_file
+from rote.folders.destination import written_aside
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class RunDiff:
 
 def diff_runs(first: str | Path, second: str | Path) -> RunDiff:
     """What two runs hold in common and what they do not, whatever time their trials took."""
+    with foreign(f"{first}, {second}"):
+        return _diff(first, second)
+
+
+def _diff(first: str | Path, second: str | Path) -> RunDiff:
     said, rows = zip(*(Ledger.read(run) for run in (first, second)), strict=True)
     one, other = ({row.key: row for row in of_run} for of_run in rows)
     common = [key for key in one if key in other]
@@ -97,48 +104,74 @@ class MergedRun:
 
 
 def merge_runs(runs: Sequence[str | Path], output: str | Path) -> MergedRun:
-    """A new run with the trials of all; runs of different plans, and trials they disagree on, are refused.
+    """A new run with the trials of all; runs of different plans, and trials they disagree on, are rejected.
 
-    The folder is written whole or not at all. The same command as before, on it, trains what is missing and makes the
-    tables of the whole.
+    The folder is complete or absent. The same command as before, on it, trains what is missing and writes the tables of
+    all trials.
     """
     folder = Path(output)
     if folder.exists():
         raise InputError(f"{folder}: exists; merge into a folder that does not")
     if len(runs) < 2:
         raise InputError("merging takes two runs or more")
-    rows: dict[TrialKey, TrialRow] = {}
-    failures, shared, saids = {}, 0, []
-    for run in runs:
+    with foreign(", ".join(map(str, runs))):
+        gathered = _gathered(runs)
+    about = {
+        **gathered.about,
+        **({"asked": gathered.asked} if gathered.asked else {}),
+        "merged": [str(run) for run in runs],
+    }
+    # Made in memory and written at the end, so that one that is killed leaves nothing.
+    with Ledger.open(None, gathered.identity, about) as merged:
+        failures = [gathered.failures[key] for key in sorted(gathered.failures) if key not in gathered.rows]
+        merged.copy([gathered.rows[key] for key in sorted(gathered.rows)], failures)
+        content = merged.bytes()
+    with (
+        written_aside(folder) as aside,
+        new_file(aside / FILE) as descriptor,
+        os.fdopen(os.dup(descriptor), "wb") as file,
+    ):
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    planned = about.get("trials")
+    return MergedRun(folder, len(gathered.rows), gathered.shared, planned if type(planned) is int else None)
+
+
+@dataclass
+class _Gathered:
+    """What several runs hold together."""
+
+    identity: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    rows: dict[TrialKey, TrialRow] = field(default_factory=dict)
+    failures: dict[TrialKey, FailedTrial] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+    """Choices by figure, of all runs."""
+    shared: int = 0
+
+
+def _gathered(runs: Sequence[str | Path]) -> _Gathered:
+    found = _Gathered()
+    for place, run in enumerate(runs):
         with Ledger.reading(run) as ledger:
             identity, about = ledger.said()
-            saids.append((identity, about))
-            if identity != saids[0][0]:
-                raise InputError(f"{run}: is of another plan than {runs[0]} ({differences(saids[0][0], identity)})")
+            found.asked |= about.get("asked", {})
+            if place == 0:
+                found.identity, found.about = identity, about
+            if identity != found.identity:
+                raise InputError(f"{run}: is of another plan than {runs[0]} ({differences(found.identity, identity)})")
             for row in ledger.rows():
-                known = rows.setdefault(row.key, row)
+                known = found.rows.setdefault(row.key, row)
                 if known is not row:
-                    shared += 1
+                    found.shared += 1
                     if fields := _differing(known.result, row.result):
                         raise InputError(
                             f"{run}: disagrees with an earlier run on seed {row.seed} of {row.key.cell} "
                             f"({_shown(fields)}); `rote runs diff` shows every such trial"
                         )
-            failures |= {failure.key: failure for failure in ledger.failures()}
-    asked = {figure: choices for _, said in saids for figure, choices in said.get("asked", {}).items()}
-    about = {**saids[0][1], **({"asked": asked} if asked else {}), "merged": [str(run) for run in runs]}
-    aside = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    try:
-        with Ledger.open(aside, saids[0][0], about) as merged:
-            merged.copy(
-                [rows[key] for key in sorted(rows)], [failures[key] for key in sorted(failures) if key not in rows]
-            )
-        aside.rename(folder)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    planned = about.get("trials")
-    return MergedRun(folder, len(rows), shared, planned if isinstance(planned, int) else None)
+            found.failures |= {failure.key: failure for failure in ledger.failures()}
+    return found
 
 
 def _shown(fields: dict[str, tuple[Any, Any]]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rote.errors import InputError
+from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
 from rote.files import replacing, writing
 
@@ -64,7 +65,8 @@ def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple
     rows = Ledger.read(run)[1]
     if not rows:
         raise InputError(f"{run}: no trial has ended yet; there is nothing to export")
-    frame = trial_frame(rows, times)
+    with foreign(run):
+        frame = trial_frame(rows, times)
     write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
