@@ -102,8 +102,10 @@ def cut(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name a mistyped one is closest to, if any is close."""
-    close = get_close_matches(cut(name), list(known)[:MOST_COMPARED], n=1)
+    """A hint at the known name that a mistyped one is closest to, if any is close; an id may lack its first part."""
+    names = list(known)[:MOST_COMPARED]
+    last = {full.rpartition(".")[2]: full for full in reversed(names)}
+    close = get_close_matches(cut(name), names, n=1) or [last[one] for one in get_close_matches(cut(name), last, n=1)]
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 

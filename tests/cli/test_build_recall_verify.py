@@ -107,7 +107,7 @@ def test_contradictions_lower_the_ceiling(rote, tmp_path):
     ("arguments", "message"),
     [
         (["build", "facts.csv"], "--output"),
-        (["build", "facts.csv", "-o", "model", "--method", "magic"], "--method magic: is not one of"),
+        (["build", "facts.csv", "-o", "model", "--method", "magic"], "--method magic: there is no such method"),
         (["build", "facts.csv", "-o", "model", "--set", "score_std"], "expected name=value"),
         (["build", "facts.csv", "-o", "model", "--set", "nonsense=1"], "nonsense"),
         (["build", "facts.csv", "-o", "model", "--dtype", "int8"], "int8"),

@@ -77,3 +77,38 @@ def test_capacities_that_were_searched_for_are_shown(rote):
     assert all(min(point["too_many"]) > min(point["recalled"]) for point in first["points"])
     shown = rote("show", "mahdavi2024.heads").out
     assert "5,107 to 5,362, 5,107 to 5,362" in shown
+
+
+def test_a_result_is_shown_with_statement_source_and_methods(rote):
+    shown = rote("show", "dana2025.theorem1").out
+    for text in ("a lower bound", "T = Hk + d", "Dana, Pydi, Chevaleyre 2025, Theorem 1", "rote bounds", "settings"):
+        assert text in shown
+    document = rote("show", "dana2025.theorem1", "--json").json
+    assert set(document) == {"id", "result", "method"}
+    assert document["result"]["methods"] == ["dana2025.theorem1"]
+    assert document["method"]["meets"] == "dana2025.theorem1"
+
+
+@pytest.mark.parametrize(
+    ("id", "kind", "text"),
+    [
+        ("countries", "source", "CC BY 4.0"),
+        ("random", "source", "options of kind=vectors"),
+        ("fast", "protocol", "few steps"),
+        ("llama", "target", "pip install 'byrote[hf]'"),
+        ("morris2025.bits", "result", "measured and not proved"),
+    ],
+)
+def test_everything_listed_can_be_shown(rote, id, kind, text):
+    assert text in rote("show", id).out
+    assert rote("show", id, "--json").json[kind]["id"] == id
+    assert id in [one["id"] for one in rote("list", f"{kind}s", "--json").json]
+
+
+@pytest.mark.parametrize("kind", ["methods", "results", "sources", "protocols", "targets"])
+def test_lists_fit_eighty_columns(rote, kind, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = rote("list", kind)
+    assert listed.code == 0
+    assert max(map(len, listed.out.splitlines())) <= 80
+    assert "details: rote show ID" in listed.out

@@ -128,11 +128,19 @@ def test_table_figure_and_verdicts_are_written(rote, tmp_path):
     assert curves["heads"].n_unique() == 6
 
 
-@pytest.mark.parametrize("name", ["dana2025.fig99", "nobody2020", "fig1a"])
-def test_unknown_figures_are_refused(rote, name):
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("dana2025.fig99", "did you mean 'dana2025.fig9'?"),
+        ("nobody2020", "see `rote list papers`"),
+        ("fig1a", "did you mean 'dana2025.fig1a'?"),
+    ],
+)
+def test_unknown_figures_are_rejected_with_a_remedy(rote, name, remedy):
     refused = rote("reproduce", name)
     assert refused.code == 2
-    assert "dana2025.fig1a" in refused.err
+    assert remedy in refused.err
+    assert len(refused.err) < 150
 
 
 def test_no_repeats_are_refused(rote):

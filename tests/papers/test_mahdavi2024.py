@@ -60,5 +60,5 @@ def test_capacity_is_asked_at_the_sizes_of_the_claims():
 def test_figures_are_found_by_their_names():
     assert figures_named("mahdavi2024") == list(FIGURES["mahdavi2024"])
     assert [figure.id for figure in figures_named("mahdavi2024.heads")] == ["mahdavi2024.heads"]
-    with pytest.raises(InputError, match=r"no such paper or figure; known: .*mahdavi2024.heads"):
-        figures_named("mahdavi2024.fig1")
+    with pytest.raises(InputError, match=r"no such paper or figure \(did you mean 'mahdavi2024.heads'\?\)"):
+        figures_named("mahdavi2024.head")

@@ -14,7 +14,7 @@ from rote import interrupts
 from rote.cli.flags import flags_of, in_flags
 from rote.cli.numbers import as_typed
 from rote.cli.output import complain
-from rote.cli.usage import usage_problem
+from rote.cli.usage import HELP, name_arguments, shown_default, usage_problem
 from rote.errors import RoteError, system_message
 from rote.version import __version__
 from rote.words import guarded_streams
@@ -25,7 +25,7 @@ app = App(
     version=__version__,
     help_format="markdown",
     suppress_keyboard_interrupt=False,
-    default_parameter=Parameter(converter=as_typed),
+    default_parameter=Parameter(converter=as_typed, show_default=shown_default),
     help_epilogue=(
         "FACTS is a file (CSV, TSV, JSONL, Parquet), a generator (random:vocab=50,context=2,facts=210,seed=1) or a "
         "named source (countries, airports, wordnet). Every command takes --json."
@@ -69,6 +69,8 @@ def _main(words: list[str]) -> int:
         # Help shows the first sentence of every command.
         for name in COMMANDS:
             app[name]
+    if not set(HELP).isdisjoint(words):
+        name_arguments(app, words)
     interrupts.begin()
     try:
         return _ended(words)

@@ -22,7 +22,9 @@ def ask(
     *words: Annotated[
         str,
         Parameter(
-            allow_leading_hyphen=True, help="The words of a key, or - to read one key per line from standard input."
+            name="KEY",
+            allow_leading_hyphen=True,
+            help="The words of a key, or - to read one key per line from standard input.",
         ),
     ],
     runners_up: int = 3,
@@ -34,7 +36,10 @@ def ask(
     one line of CSV, or of JSON with --json. Exits 1 for a key that was never stored, as far as the key set saved with
     the model can tell.
 
-    Examples: `rote ask model capital France`, `cut -d, -f1,2 facts.csv | rote ask model -`
+    Examples:
+
+    - `rote ask model capital France`
+    - `cut -d, -f1,2 facts.csv | rote ask model -`
 
     Parameters
     ----------

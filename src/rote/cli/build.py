@@ -33,7 +33,10 @@ def build(
 
     Every fact is checked in the saved precision. `rote plan FACTS` compares the sizes of all methods first.
 
-    Examples: `rote build countries -o model`, `rote build mine.csv --key name --answer city -o model`
+    Examples:
+
+    - `rote build countries -o model`
+    - `rote build mine.csv --key name --answer city -o model`
 
     Parameters
     ----------

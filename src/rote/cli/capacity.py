@@ -44,8 +44,10 @@ def capacity(
     was stored. With `--densest PARAMETERS` the sizes are searched for instead: shapes of at most that many parameters
     are trained on random tables of all contexts, and the one that holds most bits per parameter wins.
 
-    Examples: `rote capacity --vocab 50 --dim 10 --head-dim 10 --heads 20`,
-    `rote capacity --densest 600 --dim 4 --dim 6 --rounds 200 --rounds 600`
+    Examples:
+
+    - `rote capacity --vocab 50 --dim 10 --head-dim 10 --heads 20`
+    - `rote capacity --densest 600 --dim 4 --dim 6 --rounds 200 --rounds 600`
 
     Parameters
     ----------

@@ -30,7 +30,10 @@ def demo(
     Shows what theory guarantees, builds a model that stores every fact, asks it, verifies its certificate, and writes
     a figure and a report.
 
-    Examples: `rote demo`, `rote demo mine.csv -o mine`
+    Examples:
+
+    - `rote demo`
+    - `rote demo mine.csv -o mine`
 
     Parameters
     ----------

@@ -27,7 +27,10 @@ def export(
 
     `rote list targets` has the formats. Facts alone can be exported to lm-eval, as a task for any model.
 
-    Examples: `rote export model --to llama -o plain`, `rote export airports --to lm-eval -o task`
+    Examples:
+
+    - `rote export model --to llama -o plain`
+    - `rote export airports --to lm-eval -o task`
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ SHOWN = 12
 def inspect(
     model: Path,
     /,
-    *words: Annotated[str, Parameter(help="The key of a fact. Default: all facts and heads.")],
+    *words: Annotated[str, Parameter(name="KEY", help="The key of a fact. Default: all facts and heads.")],
     off: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     facts: str | None = None,
     reading: ReadingOptions | None = None,
@@ -34,7 +34,10 @@ def inspect(
     also removes what other heads cancel, so that impacts add up to more facts than there are. Exits 1 if the fact is
     not recalled.
 
-    Examples: `rote inspect model capital France`, `rote inspect model --off 0.3 0.7`
+    Examples:
+
+    - `rote inspect model capital France`
+    - `rote inspect model --off 0.3 0.7`
 
     Parameters
     ----------

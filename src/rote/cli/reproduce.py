@@ -35,7 +35,10 @@ def reproduce(
 
     Every trial is kept when it ends: start the same command again after an interruption and it resumes.
 
-    Examples: `rote reproduce dana2025.fig1a`, `rote reproduce dana2025.theorem2-checked`
+    Examples:
+
+    - `rote reproduce dana2025.fig1a`
+    - `rote reproduce dana2025.theorem2-checked`
 
     Parameters
     ----------

@@ -1,14 +1,16 @@
-"""What is wrong with the words of a command, in one message: all that is missing at once, and where to read on."""
+"""How a command is used: its usage line and defaults in help, and one message for all that is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnknownCommandError
 
 if TYPE_CHECKING:
     from cyclopts.argument import Argument
+
+HELP = ("--help", "-h")
 
 
 def usage_problem(error: CycloptsError, app: App, words: Sequence[str]) -> str:
@@ -30,3 +32,28 @@ def _missing(first: Argument, app: App, words: Sequence[str]) -> list[str]:
     named = [argument.name for argument in required]
     later = required[named.index(first.name) :] if first.name in named else [first]
     return [argument.name for argument in later if argument.name == first.name or not given & set(argument.names)]
+
+
+def shown_default(value: Any) -> str | None:
+    """A default as help shows it; none for what is off or empty by default."""
+    if value is None or value is False or value == ():
+        return None
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def name_arguments(app: App, words: Sequence[str]) -> None:
+    """Make the usage line of the command that these words call name every argument it takes."""
+    chain, apps, _ = app.parse_commands([word for word in words if word not in HELP])
+    command = apps[-1]
+    if command.default_command is None:
+        return
+    before, after = [], []
+    for argument in command.assemble_argument_collection():
+        label = argument.name.lstrip("-").upper()
+        if argument.name.startswith("--"):
+            after += [f"{argument.name} {label}"] if argument.required else []
+        elif argument.field_info.kind is argument.field_info.VAR_POSITIONAL:
+            before.append(f"[{label}...]")
+        elif argument.field_info.kind is argument.field_info.POSITIONAL_ONLY:
+            before.append(label if argument.required else f"[{label}]")
+    command.usage = " ".join(["Usage: rote", *chain, *before, *after, "[OPTIONS]"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, nearest, problems, validation_problems
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
@@ -161,7 +161,7 @@ def register_construction(construction: Construction[TaskT, OptionsT]) -> Constr
 
 def construction_named(id: str) -> Construction[Any, Any]:
     if id not in CONSTRUCTIONS:
-        raise InputError(f"`method={id}`: is not one of {', '.join(sorted(CONSTRUCTIONS))}")
+        raise InputError(f"`method={id}`: there is no such method{nearest(id, CONSTRUCTIONS)}; see `rote list methods`")
     return CONSTRUCTIONS[id]
 
 

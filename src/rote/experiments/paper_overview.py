@@ -8,7 +8,7 @@ from typing import Any
 
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
-from rote.errors import InputError
+from rote.errors import InputError, nearest
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.verdict import claim_summary
@@ -32,7 +32,7 @@ def paper(id: str) -> dict[str, Any]:
     'dana2025.corollary1'
     """
     if id not in PAPERS:
-        raise InputError(f"{id}: no such paper; known: {', '.join(sorted(PAPERS))}")
+        raise InputError(f"{id}: there is no such paper{nearest(id, PAPERS)}; see `rote list papers`")
     cited = PAPERS[id]
     return {
         "paper": id,

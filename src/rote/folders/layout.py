@@ -103,7 +103,7 @@ def _refuse_what_is_no_folder(path: Path) -> None:
             )
         raise InputError(f"{path}: is a file; give a model folder")
     if not path.is_dir():
-        raise InputError(f"{path}: no such model folder")
+        raise InputError(f"{path}: there is no such model folder; check the path (now in {Path.cwd()})")
     missing = [name for name in (CONFIG, WEIGHTS) if not (path / name).is_file()]
     if missing:
         pickles = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rote.errors import InputError
+from rote.errors import InputError, nearest
 from rote.papers.claims import PublishedFigure
 from rote.papers.dana2025 import DANA2025, DANA2025_STATEMENTS
 from rote.papers.kajitsuka2025 import KAJITSUKA2025, KAJITSUKA2025_STATEMENTS
@@ -37,7 +37,7 @@ def figures_named(name: str) -> list[PublishedFigure]:
             *(f"{paper}.{ALL_STATEMENTS}" for paper in FIGURES),
             *(figure.id for figures in FIGURES.values() for figure in figures),
         ]
-        raise InputError(f"{name}: no such paper or figure; known: {', '.join(known)}")
+        raise InputError(f"{name}: there is no such paper or figure{nearest(name, known)}; see `rote list papers`")
     return named
 
 
@@ -45,5 +45,5 @@ def figure_named(name: str) -> PublishedFigure:
     """The one figure of this id."""
     named = figures_named(name)
     if names_several(name):
-        raise InputError(f"{name}: names {len(named)} figures; give one, such as {named[0].id}")
+        raise InputError(f"{name}: names {len(named)} figures; give one, for example {named[0].id}")
     return named[0]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, nearest, problems, validation_problems
 from rote.models.attention_only import Transformer
 from rote.models.spec import Count, Spec
 from rote.training.schedule import Schedule
@@ -156,7 +156,7 @@ def protocol_named(name: str, spec: Spec, contexts: int, samples: int | None = N
         return fast(spec, contexts, samples, **changes)
     if name == "best":
         return best(spec, contexts, samples, **changes)
-    raise InputError(f"`protocol={name}`: is not one of {', '.join(NAMES)}")
+    raise InputError(f"`protocol={name}`: is not one of {', '.join(NAMES)}{nearest(name, NAMES)}")
 
 
 def _batching(contexts: int) -> dict[str, Any]:
