@@ -37,7 +37,7 @@ from rote.folders import read_folder, verify
 IMPORTED = (
     "torch", "polars", "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "rote.report.sweep", "rote.experiments.best_of_seeds",
-    "rote.experiments.runs.table", "rote.constructions.build", "rote.export.export", "lmfit", "scipy.stats",
+    "rote.experiments.runs.export", "rote.constructions.build", "rote.export.export", "lmfit", "scipy.stats",
 )  # fmt: skip
 """What the commands import when they run."""
 SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:6", "--seeds", "6", "--steps", "400",

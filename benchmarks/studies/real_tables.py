@@ -20,9 +20,8 @@ from rote.experiments.capacities.capacity import capacity
 from rote.experiments.files import write_json
 from rote.experiments.sizing.built import planned_builds
 from rote.experiments.sizing.plan import plan
-from rote.experiments.sizing.promise import theorem1_promise
 from rote.experiments.sizing.row import PlanRow
-from rote.experiments.sizing.theory import smallest_by_theory
+from rote.experiments.sizing.theory import smallest_by_theory, theorem1_guarantee
 from rote.folders import read_folder, verify
 from rote.folders.folder import written_bytes
 from rote.models.attention_only import AttentionOnly
@@ -174,7 +173,7 @@ def real_table(settings: TableSettings, folder: Path, workers: int | None, progr
     stored = kept(folder / f"capacity-{sizes}.json", lambda: _stored(trained.spec, task, progress))
     return RealTable(
         settings, task.shape, task.ceiling, tuple(smallest_by_theory(task.shape)), tuple(built), trained, model,
-        theorem1_promise(trained.spec), stored["recalled"],
+        theorem1_guarantee(trained.spec), stored["recalled"],
     )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ import pytest
 from rote.errors import CheckFailed, InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialKey
 from rote.experiments.part import RunPart
+from rote.experiments.runs.export import export_run
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.runs.merge import diff_runs, merge_runs
-from rote.experiments.runs.table import export_run
 from rote.experiments.sweep import run_sweep
 
 GRID = {"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:3"}

@@ -144,7 +144,7 @@ def export(
     times
         Include how long each trial took and when it finished. Without times, the same trials give the same bytes.
     """
-    from rote.experiments.runs.table import export_run
+    from rote.experiments.runs.export import export_run
 
     path, trials = export_run(run, output, times)
     if as_json:

@@ -14,7 +14,7 @@ from rote.experiments.executor import HERE
 from rote.experiments.kept_seeds import KeptSeeds
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.seeds import SeedTrainer, train_seeds
-from rote.experiments.sizing.promise import theorem1_promise
+from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.folders import write_folder
 from rote.measure.certificate import Certificate, examine
 from rote.models.attention_only import AttentionOnly, Transformer
@@ -95,7 +95,7 @@ class BestOfSeeds:
             "divergence": certificate.divergence,
             "parameters": certificate.parameters,
             "bits_per_parameter": certificate.bits_per_parameter,
-            "promised": theorem1_promise(spec),
+            "promised": theorem1_guarantee(spec),
             "best_seed": self.best.seed,
             "diverged": self.diverged,
             "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],

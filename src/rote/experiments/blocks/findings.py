@@ -127,15 +127,17 @@ def _point(schedule: BlockSchedule, asked: BlockSearch, results: Results) -> Blo
     figure = schedule.figure
     if not isinstance(figure, SmallestBlocksFigure):
         raise TypeError(f"{figure.id} has no searches")
-    stands = [stand for seed in range(schedule.repeats) if not (stand := schedule.stand(asked, seed, results)).wanted]
+    states = [
+        state for seed in range(schedule.repeats) if not (state := schedule.search_state(asked, seed, results)).wanted
+    ]
     built = results.get(BuiltTrial(asked.kind, asked.sequences, 0).key)
     return BlockPoint(
         x_of(figure, asked),
-        tuple(stand.smallest for stand in stands),
-        tuple(stand.tried for stand in stands),
-        sum(stand.trials for stand in stands),
-        sum(stand.seconds for stand in stands),
-        tuple(stand.parameters for stand in stands),
+        tuple(state.smallest for state in states),
+        tuple(state.tried for state in states),
+        sum(state.trials for state in states),
+        sum(state.seconds for state in states),
+        tuple(state.parameters for state in states),
         built,
     )
 

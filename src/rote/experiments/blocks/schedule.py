@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.blocks.search import Stand, search, stacked
+from rote.experiments.blocks.search import SearchState, search, stacked
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
 from rote.experiments.figure_schedule import FigureSchedule
 from rote.papers.kajitsuka2025.choices import BATCH
@@ -110,8 +110,8 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
             return min(self.figure.trials, self.figure.quick_trials)
         return self.figure.trials
 
-    def stand(self, asked: BlockSearch, seed: int, results: Results) -> Stand:
-        """Where the search for one point stands."""
+    def search_state(self, asked: BlockSearch, seed: int, results: Results) -> SearchState:
+        """The state of the search for one point."""
         if not isinstance(self.figure, SmallestBlocksFigure):
             raise TypeError(f"{self.figure.id} has no searches")
         return search(asked, self.figure.ladder, self.trials, seed, results, whole=self.whole)
@@ -127,10 +127,10 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
                     trials.append(built)
                 if (series := series_of(asked)) in stopped:
                     continue
-                stand = self.stand(asked, seed, results)
-                trials += stand.wanted
+                state = self.search_state(asked, seed, results)
+                trials += state.wanted
                 # Points of a series go in order, and beyond one where no #blocks sufficed none is tried.
-                if stand.wanted or stand.exhausted:
+                if state.wanted or state.exhausted:
                     stopped.add(series)
             for blocks in self.blocks:
                 trials += self._curve(blocks, seed, results)

@@ -18,8 +18,8 @@ from rote.papers.kinds.blocks import BlockSearch, RandomSequences, Sequences
 
 
 @dataclass(frozen=True)
-class Stand:
-    """Where a search stands."""
+class SearchState:
+    """The state of a search for the smallest #blocks, given the trials that ended."""
 
     wanted: tuple[BlockTrial, ...]
     """Trials to run next, of one stack; none when the search has ended."""
@@ -40,7 +40,7 @@ class Stand:
 
 def search(
     asked: BlockSearch, ladder: tuple[int, ...], trials: int, seed: int, results: Results, *, whole: bool
-) -> Stand:
+) -> SearchState:
     """Replay a search with the results that are known. `whole` runs all trials of a rung even if one recalls all."""
     tried: list[tuple[int, float]] = []
     count, seconds = 0, 0.0
@@ -54,15 +54,15 @@ def search(
             batch = stacked(asked.kind, asked.sequences, blocks, seed, first, size, results)
             missing = tuple(trial for trial in batch if trial.key not in results)
             if missing:
-                return Stand(missing, None, tuple(tried), count, seconds)
+                return SearchState(missing, None, tuple(tried), count, seconds)
             ended += [results[trial.key] for trial in batch]
             met = any(recalled(asked.kind, result) for result in ended)
         count += len(ended)
         seconds += sum(result["seconds"] for result in ended)
         tried.append((blocks, _best(asked.kind, ended)))
         if met:
-            return Stand((), blocks, tuple(tried), count, seconds, ended[0]["parameters"])
-    return Stand((), None, tuple(tried), count, seconds)
+            return SearchState((), blocks, tuple(tried), count, seconds, ended[0]["parameters"])
+    return SearchState((), None, tuple(tried), count, seconds)
 
 
 def stacked(

@@ -7,7 +7,7 @@ from typing import Any
 from rote.constructions.build import build
 from rote.errors import InputError, RoteError
 from rote.experiments.capacities.search import Capacity, largest_recalled, table_for
-from rote.experiments.sizing.promise import theorem1_promise
+from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
@@ -43,7 +43,7 @@ def built_capacity(
             return str(error)
         return None
 
-    start = start or theorem1_promise(spec) or 1
+    start = start or theorem1_guarantee(spec) or 1
     with progress.stage(f"capacity of {method}") as stage:
         recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
     if not recalled:

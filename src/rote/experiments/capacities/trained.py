@@ -11,7 +11,7 @@ from typing import Any
 from rote.experiments.capacities.search import Capacity, largest_recalled, table_for
 from rote.experiments.executor import HERE
 from rote.experiments.seeds import SeedTrainer, train_seeds
-from rote.experiments.sizing.promise import theorem1_promise
+from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
@@ -60,7 +60,7 @@ def trained_capacity(
         most = max(recalled)
         return None if most == facts else f"the best of {seeds} models recalls {most} of {facts} facts"
 
-    start = start or theorem1_promise(spec) or 1
+    start = start or theorem1_guarantee(spec) or 1
     with progress.stage("capacity by training") as stage:
         recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
     bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0

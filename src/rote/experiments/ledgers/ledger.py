@@ -162,17 +162,17 @@ class Ledger:
     def read(cls, folder: str | Path) -> tuple[dict[str, Any], list[TrialRow]]:
         """The identity and description of a run, and its trials."""
         with cls.reading(folder) as ledger:
-            identity, about = ledger.said()
+            identity, about = ledger.description()
             return {"identity": identity, "about": about}, ledger.rows()
 
-    def said(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def description(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run's identity and description."""
         identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
         return self._object(identity, "identity"), self._object(about, "description")
 
     def record_asked(self, asked: Mapping[str, Any]) -> None:
         """Keep how each figure was asked for last (quick or complete, repeats), by its id."""
-        _, about = self.said()
+        _, about = self.description()
         kept = {**about.get("asked", {}), **asked}
         if kept != about.get("asked"):
             with self._transaction():
@@ -185,7 +185,7 @@ class Ledger:
         ended = self._connection.execute("SELECT ended FROM trials WHERE id = ?", (last,)).fetchone()
         failed = self._connection.execute("SELECT count(*) FROM failures").fetchone()[0]
         last_ended = None if ended is None else self._moment(ended[0])
-        return LedgerOverview(*self.said(), trials, failed, self._seconds(seconds), last_ended)
+        return LedgerOverview(*self.description(), trials, failed, self._seconds(seconds), last_ended)
 
     def done(self) -> set[TrialKey]:
         """Trials that have ended."""

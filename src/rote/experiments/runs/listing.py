@@ -12,7 +12,7 @@ from typing import Any
 from rote.errors import InputError, nearest, problems
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import FILE, FailedTrial, Ledger, LedgerOverview
-from rote.experiments.runs.table import flat
+from rote.experiments.runs.export import flat
 
 SCORES = ("accuracy", "held", "mean_square")
 """Scores of trials by kind of run; the first one that a result has is shown."""

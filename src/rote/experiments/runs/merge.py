@@ -11,7 +11,7 @@ from typing import Any
 from rote.errors import InputError
 from rote.experiments.ledgers.file import differences, foreign
 from rote.experiments.ledgers.ledger import FILE, FailedTrial, Ledger, TrialKey, TrialRow
-from rote.experiments.runs.table import flat, lasting
+from rote.experiments.runs.export import flat, lasting
 from rote.files import new_file
 from rote.folders.destination import written_aside
 
@@ -155,7 +155,7 @@ def _gathered(runs: Sequence[str | Path]) -> _Gathered:
     found = _Gathered()
     for place, run in enumerate(runs):
         with Ledger.reading(run) as ledger:
-            identity, about = ledger.said()
+            identity, about = ledger.description()
             found.asked |= about.get("asked", {})
             if place == 0:
                 found.identity, found.about = identity, about

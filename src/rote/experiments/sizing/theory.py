@@ -11,7 +11,8 @@ from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.storage import entropy_bits, fixed_width_bits
-from rote.models.spec import in_words, size_of
+from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Spec, in_words, size_of
 from rote.tasks.shape import TaskShape
 from rote.theory import RESULTS
 from rote.theory.result import Result
@@ -22,6 +23,11 @@ INDEX_BITS = 64
 
 BUILT_OTHERWISE = {"dana2025.remark2"}
 """Results that a construction meets with options, and which have a row of their own."""
+
+
+def theorem1_guarantee(spec: Spec) -> int | None:
+    """Associations that Theorem 1 of Dana et al. 2025 guarantees this specification; None if it does not apply."""
+    return RESULTS["dana2025.theorem1"].bound(spec).associations if isinstance(spec, AttentionOnly) else None
 
 
 def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
