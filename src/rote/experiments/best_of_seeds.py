@@ -23,10 +23,9 @@ from rote.progress import SILENT, Progress
 from rote.tasks import Task, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin
-from rote.training.protocol import Protocol
+from rote.training.protocol import EngineName, Protocol
 from rote.training.result import Trained
 from rote.training.train import protocol_of, scores_scaled
-from rote.training.trials import EngineName
 
 
 @dataclass(frozen=True)

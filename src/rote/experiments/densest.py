@@ -38,9 +38,8 @@ from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.training.protocol import Protocol, best
+from rote.training.protocol import EngineName, Protocol, best
 from rote.training.result import Trained
-from rote.training.trials import EngineName
 
 if TYPE_CHECKING:
     import polars

@@ -16,12 +16,12 @@ from rote.models.spec import Spec
 from rote.progress import Progress
 from rote.tasks import TokenTask, VectorTask
 from rote.training.failure import FAILURES, Failed
-from rote.training.protocol import Protocol
+from rote.training.protocol import EngineName, Protocol
 from rote.training.query_attention.protocol import VectorProtocol
 from rote.training.query_attention.result import VectorTrained
 from rote.training.query_attention.train import train_vectors
 from rote.training.result import Trained
-from rote.training.trials import EngineName, TrainingTrial, attempt_trials
+from rote.training.trials import TrainingTrial, attempt_trials
 
 ModelT = TypeVar("ModelT", Trained, VectorTrained)
 

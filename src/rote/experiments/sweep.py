@@ -26,9 +26,8 @@ from rote.experiments.trial import TokenTrial
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.theory.phi import phi_inverse
-from rote.training.protocol import protocol_named
+from rote.training.protocol import EngineName, protocol_named
 from rote.training.result import Trained
-from rote.training.trials import EngineName
 
 if TYPE_CHECKING:
     import polars

@@ -18,8 +18,9 @@ from rote.progress import Progress
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.generators import random_associations
 from rote.training.failure import Failed
+from rote.training.protocol import EngineName
 from rote.training.result import Trained
-from rote.training.trials import EngineName, TrainingTrial, attempt_trials
+from rote.training.trials import TrainingTrial, attempt_trials
 
 TaskT = TypeVar("TaskT", AssociationTask, DistributionTask)
 

@@ -17,7 +17,7 @@ from rote.files import replacing
 from rote.progress import SILENT, Progress
 from rote.report.style import save
 from rote.report.sweep_figure import drawn_sweep
-from rote.training.trials import EngineName
+from rote.training.protocol import EngineName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

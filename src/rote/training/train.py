@@ -16,9 +16,9 @@ from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.training.initial import trainable
-from rote.training.protocol import Protocol, protocol_named
+from rote.training.protocol import EngineName, Protocol, protocol_named
 from rote.training.result import Trained
-from rote.training.trials import EngineName, TrainingTrial, run_trials
+from rote.training.trials import TrainingTrial, run_trials
 
 
 @typed

@@ -15,8 +15,8 @@ from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
+from rote.training.protocol import EngineName
 from rote.training.train import protocol_of, scores_scaled
-from rote.training.trials import EngineName
 
 STEPS = 4000
 """Steps per model. Fewer than the 10,000 of the protocol `best`, since a search trains a dozen models."""

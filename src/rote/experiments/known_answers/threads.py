@@ -9,8 +9,8 @@ import torch
 from rote.experiments.known_answers.known_answer import KnownAnswer
 from rote.models.attention_only import AttentionOnly
 from rote.training import native_engine
+from rote.training.protocol import EngineName
 from rote.training.train import train
-from rote.training.trials import EngineName
 
 PART = "threads"
 SPEC = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
