@@ -10,6 +10,7 @@ message below the command line names a flag.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -25,6 +26,8 @@ REMEDIES = {
     errno.ENOTDIR: "; a part of the path is a file",
 }
 """What to do about the causes that writing a file commonly fails for."""
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+"""Causes that lie with the disk."""
 
 
 class RoteError(Exception):
@@ -54,6 +57,10 @@ class InputError(RoteError):
     ...
     rote.errors.InputError: facts: a path, a DataFrame, a mapping ... is wanted, found int
     """
+
+
+class WriteFailed(InputError):
+    """A file that the system does not let be written: a full disk, a folder without permission."""
 
 
 class CheckFailed(RoteError):
@@ -144,3 +151,17 @@ def system_message(error: OSError) -> str:
 def system_cause(error: OSError) -> str:
     """Why the system refused, and what can be done about it."""
     return f"{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"
+
+
+def disk_error(error: BaseException) -> OSError | None:
+    """The full or failing disk behind an error, which libraries report in exceptions of their own."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, OSError) and seen.errno in DISK:
+            return seen
+        for number in DISK:
+            # Rust libraries append the number, C libraries the words.
+            if f"(os error {number})" in str(seen) or os.strerror(number) in str(seen):
+                return OSError(number, os.strerror(number))
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return None

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rote.errors import InputError, cut, system_cause
+from rote.errors import InputError, WriteFailed, cut, system_cause
 from rote.interrupts import completed, unfinished
 
 
@@ -32,6 +32,11 @@ class FileKind:
 
     name: str
     most: int
+
+    @property
+    def unlimited(self) -> FileKind:
+        """The same without a limit, for a file of which only the first bytes are read."""
+        return FileKind(self.name, 2**63)
 
 
 JSON = FileKind("JSON", 2**24)
@@ -326,4 +331,4 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({system_cause(error)})") from None
+        raise WriteFailed(f"{path}: cannot be written ({system_cause(error)})") from None

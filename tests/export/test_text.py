@@ -90,5 +90,5 @@ def test_facts_come_from_where_the_folder_says(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="other facts now"):
         subject_of("model")
     (tmp_path / "facts.csv").unlink()
-    with pytest.raises(InputError, match="cannot be read again"):
+    with pytest.raises(InputError, match="which is not read again"):
         subject_of("model")

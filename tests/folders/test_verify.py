@@ -93,12 +93,36 @@ def test_a_certificate_that_lies_is_caught(folder, task, field, lie):
     assert failing(verify(read_folder(folder), task)) == {field}
 
 
-def test_a_promise_that_was_not_met_is_caught(folder, task):
+def restated(folder, **lies):
     path = folder / "certificate.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "promised": 10**6}))
-    assert verify(read_folder(folder), task).holds  # more was promised than there are facts: all of them are held
-    short = task.take(np.arange(10))
-    assert not verify(read_folder(folder), short).holds
+    path.write_text(json.dumps({**json.loads(path.read_text()), **lies}))
+    return read_folder(folder)
+
+
+def test_what_a_result_promises_is_recomputed(folder, task):
+    # H k + d = 4 x 3 + 6
+    assert verify(restated(folder, meets="dana2025.theorem1", promised=18), task).holds
+    for lie in (10**6, 17, 0, -1):
+        assert failing(verify(restated(folder, meets="dana2025.theorem1", promised=lie), task)) == {"promised"}
+    assert failing(verify(restated(folder, meets="nobody.theorem1", promised=18), task)) == {"meets", "promised"}
+    assert failing(verify(restated(folder, meets=None, promised=18), task)) >= {"promised"}
+
+
+def test_a_promise_that_was_not_met_is_caught(folder, task):
+    assert not verify(restated(folder, meets="dana2025.theorem1", promised=18), task.take(np.arange(10))).holds
+
+
+def test_what_nothing_can_recompute_is_only_claimed(folder, task):
+    verdict = verify(restated(folder, meets="dana2025.theorem2", promised=9, measured={"seconds": 3}), task)
+    assert [check.name for check in verdict.claimed] == ["promised", "measured seconds"]
+    assert verdict.holds
+    assert verdict.claimed[0].outcome == "only claimed"
+
+
+@pytest.mark.parametrize("times", [0.0, 0.05, 20.0, -1.0])
+def test_rounding_that_is_understated_or_overstated_is_caught(folder, task, times):
+    lie = times * read_folder(folder).certificate.margin_rounding
+    assert failing(verify(restated(folder, margin_rounding=lie), task)) == {"margin_rounding"}
 
 
 def test_nothing_to_verify(folder, task):

@@ -111,13 +111,16 @@ def read_facts(source: str, options: ReadingOptions | None, default: Reading | N
 def facts_of(folder: Path, source: str | None, options: ReadingOptions | None) -> tuple[str, Task]:
     """The facts that a user names, or those the model folder was made from, read the way the folder's were."""
     from rote.folders.layout import read_origin
-    from rote.tasks.origin import UNNAMED
+    from rote.folders.named_facts import facts_of_folder
+    from rote.tasks.facts import parse_reading
 
     origin = read_origin(folder)
-    if source is None and origin.source in UNNAMED:
-        raise InputError(f"{folder}: its facts have no name ({origin.source}) and cannot be read again; name the facts")
-    named = origin.source if source is None else source
-    return named, read_facts(named, options, origin.reading)
+    if source is not None:
+        return source, read_facts(source, options, origin.reading)
+    if options is not None:
+        reading = origin.reading.model_copy(update=options.given())
+        origin = origin.model_copy(update={"reading": parse_reading(reading.model_dump())})
+    return origin.source, facts_of_folder(origin, folder)
 
 
 def tell(notes: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rote.arguments import typed
 from rote.constructions.build import Built, build
-from rote.errors import CheckFailed, InputError, problems
+from rote.errors import CheckFailed, InputError, WriteFailed, problems
 from rote.experiments.suite_schema import (
     FORMAT,
     MANIFEST,
@@ -125,6 +125,8 @@ def suite(
             for cell in cells:
                 try:
                     models.append(_made(cell, table, aside / cell.id, formats))
+                except WriteFailed:
+                    raise
                 except (InputError, CheckFailed) as error:
                     shutil.rmtree(aside / cell.id, ignore_errors=True)
                     refused.append(Refused(id=cell.id, reason=str(error)))

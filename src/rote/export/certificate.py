@@ -5,14 +5,13 @@ As with a model's own certificate this is a claim, which `rote.export.verify` ma
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict
 
+from rote.export.exported_files import ExportedFiles
 from rote.export.runtime import BATCH, Runtime
 from rote.export.subject import ExportSubject
 from rote.measure.fingerprint import weights_fingerprint
@@ -114,7 +113,7 @@ def examine_runtime(
     runtime: Runtime,
     subject: ExportSubject,
     conditions: tuple[Condition, ...],
-    files: dict[str, Path],
+    files: ExportedFiles,
     progress: Progress = SILENT,
 ) -> RuntimeExamination:
     """Ask every fact, from text, through the target library."""
@@ -152,11 +151,11 @@ def examine_runtime(
         runtime=runtime.versions,
         facts_fingerprint=subject.task.fingerprint,
         weights_fingerprint=weights_fingerprint(subject.model.weights),
-        files=file_digests(files),
+        files=files.digests,
         dtype=runtime.dtype,
         cache_dtype=runtime.cache_dtype,
         parameters=runtime.parameters,
-        bytes=sum(path.stat().st_size for path in files.values()),
+        bytes=files.bytes,
         vocab=runtime.vocab,
         gain=runtime.gain,
         facts=len(texts),
@@ -170,8 +169,3 @@ def examine_runtime(
         conditions=conditions,
     )
     return RuntimeExamination(certificate, np.flatnonzero(~right.numpy()))
-
-
-def file_digests(files: dict[str, Path]) -> dict[str, str]:
-    """SHA-256 of each file."""
-    return {name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items())}

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rote.arguments import typed
-from rote.errors import CheckFailed, InputError, problems
+from rote.errors import CheckFailed, InputError, cut, disk_error, problems
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
+from rote.export.exported_files import ExportedFiles
 from rote.export.requirement import install_line, refuse_missing
 from rote.export.subject import Exportable, ExportSubject, subject_of
 from rote.export.target import TARGETS, Manifest, Target, target_named, write_manifest
+from rote.files import held
 from rote.folders.destination import FolderKind, check_destination, written_aside
 from rote.folders.folder import write_folder, write_json
 from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
@@ -20,19 +22,6 @@ from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
-
-REFUSALS = (
-    ImportError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    NotImplementedError,
-    SyntaxError,
-)
-"""What target libraries raise at files they do not like."""
 
 EXPORTED_FOLDER = FolderKind("an exported folder", (MANIFEST,))
 
@@ -97,7 +86,9 @@ def _write(
             manifest = replace(target.write(subject, aside), cache=cache or next(iter(target.caches), None))
         write_manifest(aside, manifest)
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
-        certificate = examine_folder(target, aside, subject, manifest, progress).certificate
+        with held(aside) as folder:
+            files = ExportedFiles.of(folder)
+        certificate = examine_folder(target, aside, subject, manifest, files, progress).certificate
         if not certificate.complete:
             raise CheckFailed(
                 f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
@@ -109,32 +100,34 @@ def _write(
 
 
 def examine_folder(
-    target: Target, folder: Path, subject: ExportSubject, manifest: Manifest, progress: Progress = SILENT
+    target: Target,
+    folder: Path,
+    subject: ExportSubject,
+    manifest: Manifest,
+    files: ExportedFiles,
+    progress: Progress = SILENT,
 ) -> RuntimeExamination:
-    """Open a folder in the target library and ask it every fact; a library that refuses is one clear error."""
+    """Open a folder in the target library and ask it every fact; a library that rejects it is one clear error."""
     with in_library(target):
         runtime = target.open(folder, subject, manifest)
         conditions = target.conditions(folder, subject, manifest)
-        return examine_runtime(target.id, runtime, subject, conditions, exported_files(folder), progress)
+        return examine_runtime(target.id, runtime, subject, conditions, files, progress)
 
 
 @contextmanager
 def in_library(target: Target) -> Iterator[None]:
-    """What the target's library raises, as one clear error."""
+    """What the target's library raises, as one clear error; a full disk is the disk's fault, whoever reports it."""
     try:
         yield
-    except REFUSALS as error:
+    except CheckFailed:
+        raise
+    except Exception as error:  # libraries raise anything at files they do not like; tokenizers raises `Exception`
+        if (cause := disk_error(error)) is not None:
+            raise cause from None
+        if isinstance(error, MemoryError):
+            raise
         used = ", ".join(f"{name} {release}" for name, release in target.versions.items())
         raise CheckFailed(
-            f"{target.id}: {used} cannot write or run this model ({type(error).__name__}: {error}). "
+            f"{target.id}: {used} cannot write or run this model ({type(error).__name__}: {cut(error)}). "
             f"{install_line(target.extra)}"
         ) from error
-
-
-def exported_files(folder: Path) -> dict[str, Path]:
-    """The files that are meant for the target: all but what rote keeps for itself."""
-    return {
-        str(path.relative_to(folder)): path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).parts[0] not in (SOURCE, CERTIFICATE, MANIFEST, "__pycache__")
-    }

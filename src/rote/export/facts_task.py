@@ -5,6 +5,7 @@ The certificate is the harness's own reading of the folder: every fact has to co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +14,18 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.arguments import typed
-from rote.errors import CheckFailed, InputError, problems
-from rote.export.certificate import file_digests
-from rote.export.export import EXPORTED_FOLDER, exported_files, in_library
+from rote.errors import CheckFailed, InputError, problems, validation_problems
+from rote.export.clean_copy import clean_copy
+from rote.export.export import EXPORTED_FOLDER, in_library
+from rote.export.exported_files import ExportedFiles
 from rote.export.requirement import refuse_missing
 from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.export.target import Manifest, write_manifest
-from rote.export.targets.lm_eval import LmEval, asked_by_harness, write_task
+from rote.export.targets.lm_eval import FACTS, LmEval, asked_by_harness, write_task
+from rote.files import HeldFolder, held
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.folder import write_json
-from rote.folders.layout import CERTIFICATE, read_json
+from rote.folders.layout import CERTIFICATE
 from rote.folders.verification import Check, Verification
 from rote.tasks import AssociationTask, Task
 from rote.tasks.facts import Facts
@@ -73,7 +76,9 @@ def export_task(facts: Facts, output: str | Path, *, overwrite: bool = False) ->
     with written_aside(path) as aside:
         write_task(aside, task, spelling)
         write_manifest(aside, Manifest(TARGET.id))
-        certificate, _ = _examined(aside, task, spelling)
+        with held(aside) as folder:
+            files = ExportedFiles.of(folder)
+        certificate, _ = _examined(aside, files, task, spelling)
         if certificate.read < certificate.facts:
             lost = certificate.facts - certificate.read
             raise CheckFailed(f"lm-eval: nothing is written, for the harness reads {lost:,} facts otherwise than meant")
@@ -81,21 +86,31 @@ def export_task(facts: Facts, output: str | Path, *, overwrite: bool = False) ->
     return ExportedTask(path, certificate)
 
 
-def verify_task(path: Path, facts: Task) -> Verification:
-    """Check every statement of a task folder's certificate by having the harness read it again."""
+def verify_task(folder: HeldFolder, facts: Task) -> Verification:
+    """Check every statement of a task folder's certificate by having the harness read a copy with the same facts."""
+    where, content = folder.path / CERTIFICATE, folder.json(CERTIFICATE)
+    if not isinstance(content, dict):
+        raise InputError(f"{where}: must be what rote writes, names and values; found {type(content).__name__}")
     try:
-        stated = TaskCertificate(**read_json(path / CERTIFICATE))
-    except (ValidationError, TypeError) as error:
-        raise InputError(f"{path / CERTIFICATE}: is not as rote writes it: {error}") from None
+        stated = TaskCertificate(**content)
+    except ValidationError as error:
+        wrong = validation_problems(error.errors(), TaskCertificate.model_fields, options=False)
+        raise problems(f"{where}: not as rote writes it", wrong) from None
     refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
-    examined, missed = _examined(path, *_written(facts))
-    return Verification(list(_checks(stated, examined)), missed)
+    task, spelling = _written(facts)
+    names = [name.removesuffix(".yaml") for name in folder.names() if re.fullmatch(r"rote_\w{0,200}\.yaml", name)]
+    if len(names) != 1:
+        raise InputError(f"{folder.path}: holds {len(names)} descriptions of a task; an export has one")
+    with clean_copy(folder, lambda place: write_task(place, task, spelling, names[0]), (FACTS,)) as copy:
+        examined, missed = _examined(copy.folder, ExportedFiles.of(folder), task, spelling)
+        other = [Check(name, "as this release writes it", "another", False) for name in copy.other]
+    return Verification([*_checks(stated, examined), *other], missed)
 
 
 def _checks(stated: TaskCertificate, examined: TaskCertificate) -> Iterator[Check]:
     for library, release in examined.runtime.items():
-        # Another release may be used to verify: it is shown beside the one that was certified.
-        yield Check(library, stated.runtime.get(library), release, True)
+        # Another release may be used to verify: what was used to certify is only claimed.
+        yield Check(library, stated.runtime.get(library), release, holds=True, claimed=True)
     for file in sorted({*stated.files, *examined.files}):
         before, now = stated.files.get(file), examined.files.get(file)
         yield Check(file, before, now, before == now)
@@ -113,7 +128,9 @@ def _written(task: Task) -> tuple[AssociationTask, Spelling]:
     return task, spelling
 
 
-def _examined(folder: Path, task: AssociationTask, spelling: Spelling) -> tuple[TaskCertificate, np.ndarray]:
+def _examined(
+    folder: Path, files: ExportedFiles, task: AssociationTask, spelling: Spelling
+) -> tuple[TaskCertificate, np.ndarray]:
     """What the harness would ask, and the rows that are not as meant."""
     with in_library(TARGET):
         asked = asked_by_harness(folder)
@@ -124,7 +141,7 @@ def _examined(folder: Path, task: AssociationTask, spelling: Spelling) -> tuple[
         target=TARGET.id,
         runtime=TARGET.versions,
         facts_fingerprint=task.fingerprint,
-        files=file_digests(exported_files(folder)),
+        files=files.digests,
         facts=task.facts,
         read=sum(right),
     )

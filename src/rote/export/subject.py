@@ -13,9 +13,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rote.constructions.build import Built
-from rote.errors import InputError, RoteError, problems
+from rote.errors import InputError, problems
 from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.folders.folder import Folder, read_folder
+from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate
 from rote.measure.matching import for_model
 from rote.measure.recall import margins
@@ -70,7 +71,8 @@ class ExportSubject:
 def subject_of(source: Exportable, facts: Task | str | None = None) -> ExportSubject:
     """The model and its facts; facts that are not given are read again from where the model's folder says."""
     model, origin, provenance, certificate = _parts(source)
-    task = _facts_of(origin, certificate, facts) if not isinstance(facts, AssociationTask) else facts
+    folder = source.path if isinstance(source, Folder) else Path(source) if isinstance(source, str | Path) else Path()
+    task = facts if isinstance(facts, AssociationTask) else _facts_of(origin, certificate, facts, folder)
     if not isinstance(task, AssociationTask):
         raise InputError(
             f"`facts`: an export is checked fact by fact, each a key with one answer; this is a {type(task).__name__}"
@@ -99,25 +101,19 @@ def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Ce
     return source, None, {}, None
 
 
-def _facts_of(origin: Origin | None, certificate: Certificate | None, given: Task | str | None) -> Task:
+def _facts_of(origin: Origin | None, certificate: Certificate | None, given: Task | str | None, folder: Path) -> Task:
     if given is not None and not isinstance(given, str):
         return given
-    if given is None and (origin is None or origin.source in UNNAMED):
+    if given is not None:
+        return read_facts(given, **({} if origin is None else origin.reading.model_dump(exclude_defaults=True)))
+    if origin is None or origin.source in UNNAMED:
         raise InputError(
             "`facts`: give the facts that the model was made for; an export is checked on every one of them"
         )
-    reading = {} if origin is None else origin.reading.model_dump(exclude_defaults=True)
-    source = given if given is not None else origin.source if origin is not None else ""
-    try:
-        task = read_facts(source, **reading)
-    except RoteError as error:
-        if given is not None:
-            raise
+    task = facts_of_folder(origin, folder)
+    if certificate is not None and task.fingerprint != certificate.facts_fingerprint:
         raise InputError(
-            f"`facts`: the folder says they came from {source!r}, which cannot be read again ({error}); name them"
-        ) from None
-    if given is None and certificate is not None and task.fingerprint != certificate.facts_fingerprint:
-        raise InputError(
-            f"`facts`: {source!r} holds other facts now than those the model was certified on; name the right ones"
+            f"`facts`: {origin.source!r} holds other facts now than those the model was certified on; "
+            "name the right ones"
         )
     return task

@@ -8,11 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rote.errors import InputError, nearest
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rote.errors import InputError, nearest, problems, validation_problems
 from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
+from rote.files import WORDS, HeldFolder
 from rote.folders.layout import MANIFEST
 
 FORMAT = 1
@@ -44,6 +47,8 @@ class Target(ABC):
     requirements: ClassVar[tuple[Requirement, ...]]
     extra: ClassVar[str | None]
     """The optional dependencies that bring the target's libraries."""
+    data: ClassVar[tuple[str, ...]]
+    """The files that hold numbers. All others follow from the model and its facts (`rote.export.clean_copy`)."""
     caches: ClassVar[tuple[str, ...]] = ()
     """Dtypes that the cache of keys and values may have, the usual one first."""
 
@@ -79,18 +84,30 @@ def target_named(name: str) -> Target:
     return TARGETS[name]
 
 
+class ManifestFile(BaseModel):
+    """`export.json` as it is on disk."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int
+    target: str
+    gain: float
+    places: tuple[tuple[int, int], ...] | None
+    cache: str | None
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     content = {"format": FORMAT, **asdict(manifest)}
     (folder / MANIFEST).write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: HeldFolder) -> Manifest:
+    where, content = folder.path / MANIFEST, folder.json(MANIFEST, WORDS)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{where}: format is not {FORMAT}; written by another version, or not by rote")
     try:
-        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise ValueError(f"format {content['format']!r} is not {FORMAT}")
-        places = content["places"]
-        pairs = None if places is None else tuple((int(token), int(position)) for token, position in places)
-        return Manifest(str(content["target"]), float(content["gain"]), pairs, content["cache"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder / MANIFEST}: is not as rote writes it ({error}); export the model again") from None
+        read = ManifestFile(**content)
+    except ValidationError as error:
+        wrong = validation_problems(error.errors(), ManifestFile.model_fields, options=False)
+        raise problems(f"{where}: not as rote writes it", wrong) from None
+    return Manifest(read.target, read.gain, read.places, read.cache)

@@ -17,12 +17,12 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 from pydantic import ValidationError
-from safetensors import SafetensorError
 from torch import Tensor
 
 from rote.arguments import typed
-from rote.display import html_pairs
+from rote.display import html_pairs, number
 from rote.errors import InputError, RoteError, problems, validation_problems
+from rote.files import WORDS, HeldFolder
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.layout import (
     CERTIFICATE,
@@ -31,22 +31,28 @@ from rote.folders.layout import (
     KEYS,
     VOCABULARY,
     WEIGHTS,
-    is_there,
-    origin_of,
+    FolderConfig,
+    opened_model,
     read_config,
-    read_json,
-    refuse_other_than_files,
 )
 from rote.folders.packed import PLACES, packed, unpacked
+from rote.folders.tensors import TensorFile
 from rote.measure.certificate import Certificate
-from rote.models import spec_from_config
-from rote.models.model import Model, dtype_named
+from rote.models.model import Model, dtype_named, misfits
 from rote.models.spec import Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 from rote.version import __version__
+
+MOST_TIMES, SMALL_UNPACKED = 256, 2**24
+"""Packed weights unpack to at most so many times their file in float64, or so many bytes: those that rote packs to 40
+to 70 times."""
+MOST_LAYERS = 1024
+"""Layers of a specification whose tensors are packed, so that their number does not tell."""
+LONGEST_CONTEXT = 2**16
+"""Context up to which a specification needs no tensor that is as long."""
 
 
 @dataclass(frozen=True)
@@ -150,68 +156,103 @@ def load(path: str | Path) -> Folder:
     return read_folder(path)
 
 
-def read_folder(path: str | Path) -> Folder:
-    """Read a model folder; tensors must be exactly those its specification asks for."""
+def read_folder(path: str | Path, below: Path | None = None) -> Folder:
+    """Read a model folder; tensors must be exactly those its specification asks for.
+
+    With `below`, a folder that is trusted, nothing between it and `path` may be a link.
+    """
     path = Path(path)
-    config = read_config(path)
-    spec = spec_from_config(config.get("spec"), str(path / CONFIG))
-    origin = origin_of(config, path)
-    weights = _weights(path / WEIGHTS, spec, str(config.get("dtype")))
-    vocabulary = None
-    if is_there(path / VOCABULARY):
-        tokens = read_json(path / VOCABULARY)
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise InputError(f"{path / VOCABULARY}: must be a list of tokens")
-        vocabulary = Vocabulary(tokens)
-    elif "stored_keys" in config:
-        raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
-    try:
-        model = Model(spec, weights, vocabulary, _reader(path, config, spec, vocabulary, origin))
-    except RoteError as error:
-        raise InputError(f"{path}: the tensors do not fit the specification. {error}") from None
-    return Folder(path, model, origin, config.get("provenance", {}), read_certificate(path))
+    with opened_model(path, below) as folder:
+        config, spec = read_config(folder)
+        vocabulary = read_vocabulary(folder)
+        if vocabulary is None and config.stored_keys is not None:
+            raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
+        weights = _weights(folder, spec, config.dtype)
+        reader = _reader(folder, config, spec, vocabulary)
+        try:
+            model = Model(spec, weights, vocabulary, reader)
+        except RoteError as error:
+            raise _misfit(path, error) from None
+        return Folder(path, model, config.facts, config.provenance, _certificate(folder))
 
 
-def _weights(path: Path, spec: Spec, dtype: str) -> dict[str, Tensor]:
-    """The tensors of a folder, unpacked where they are packed."""
-    try:
-        tensors = safetensors.torch.load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path}: cannot be read as safetensors ({error}); build the model again") from None
-    return unpacked(tensors, spec.shapes(), dtype_named(dtype), str(path)) if PLACES in tensors else tensors
+def read_vocabulary(folder: HeldFolder) -> Vocabulary | None:
+    """The tokens of a folder, where it has them."""
+    if not folder.has(VOCABULARY):
+        return None
+    tokens = folder.json(VOCABULARY, WORDS)
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        raise InputError(f"{folder.path / VOCABULARY}: must be a list of tokens")
+    return Vocabulary(tokens)
 
 
-def _reader(
-    path: Path, config: dict[str, Any], spec: Spec, vocabulary: Vocabulary | None, origin: Origin
-) -> KeyReader | None:
+def _weights(folder: HeldFolder, spec: Spec, dtype: str) -> dict[str, Tensor]:
+    """The tensors of a folder, unpacked where they are packed; none is read before all of them are known to fit."""
+    file = TensorFile.of(folder, WEIGHTS)
+    is_packed = PLACES in file.entries
+    refuse_larger(spec, file, is_packed)
+    if is_packed:
+        return unpacked(file.torch(), spec.shapes(), dtype_named(dtype), file.where)
+    if differences := misfits(spec, file.outline()):
+        raise _misfit(folder.path, problems(f"{spec.architecture} model", differences))
+    return file.torch()
+
+
+def refuse_larger(spec: Spec, file: TensorFile, is_packed: bool = False) -> None:
+    """Reject a specification that asks for more than its tensor file can hold, before anything is made of it."""
+    most = max(SMALL_UNPACKED, MOST_TIMES * file.bytes) // 8 if is_packed else file.numbers
+    if is_packed and spec.parameters() > most:
+        raise InputError(
+            f"{file.where}: {file.bytes:,} bytes of packed weights unpack to {most:,} parameters at most, but the "
+            f"specification has {number(spec.parameters())}; is the file whole?"
+        )
+    for name, largest in (("layers", max(MOST_LAYERS, len(file.entries))), ("context", max(LONGEST_CONTEXT, most))):
+        size = getattr(spec, name, None)
+        if isinstance(size, int) and size > largest:
+            raise InputError(
+                f"{file.where}: the specification has {name} {number(size)}, its tensors are for {largest:,} at most"
+            )
+
+
+def _misfit(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path}: the tensors do not fit the specification. {error}")
+
+
+def _reader(folder: HeldFolder, config: FolderConfig, spec: Spec, vocabulary: Vocabulary | None) -> KeyReader | None:
     """How the model's keys are read, with the set of those that were stored where the folder has one."""
     if vocabulary is None or spec.reads != "tokens":
         return None
     stored = None
-    if "stored_keys" in config:
-        refuse_other_than_files(path / KEYS)
-        try:
-            data = safetensors.numpy.load_file(path / KEYS)
-        except (SafetensorError, OSError, AttributeError) as error:
-            # The last: a dtype that safetensors knows and numpy does not.
-            raise InputError(f"{path / KEYS}: cannot be read as safetensors ({error}); build the model again") from None
-        stored = KeySet.read(config["stored_keys"], data, str(path / KEYS))
-    return KeyReader(vocabulary, spec.context, origin.reading, origin.key_columns, stored)
+    if config.stored_keys is not None:
+        file = TensorFile.of(folder, KEYS)
+        stored = KeySet.read(config.stored_keys, file.numpy(), file.where)
+    return KeyReader(vocabulary, spec.context, config.facts.reading, config.facts.key_columns, stored)
 
 
-def read_certificate(path: Path) -> Certificate | None:
-    """The certificate of a model folder, where it has one."""
-    path = path / CERTIFICATE
-    if not is_there(path):
+def read_certificate(path: str | Path, below: Path | None = None) -> Certificate | None:
+    """The certificate of a model folder, where it has one; `below` as in `read_folder`."""
+    with opened_model(path, below) as folder:
+        return _certificate(folder)
+
+
+def _certificate(folder: HeldFolder) -> Certificate | None:
+    if not folder.has(CERTIFICATE):
         return None
-    stated = read_json(path)
+    where, stated = folder.path / CERTIFICATE, folder.json(CERTIFICATE)
     if not isinstance(stated, dict):
-        raise InputError(f"{path}: must be what rote writes, names and values; found {type(stated).__name__}")
+        raise InputError(f"{where}: must be what rote writes, names and values; found {type(stated).__name__}")
     try:
-        return Certificate(**stated)
+        certificate = Certificate(**stated)
     except ValidationError as error:
         wrong = validation_problems(error.errors(), Certificate.model_fields, options=False)
-        raise problems(f"{path}: not as rote writes it", wrong) from None
+        raise problems(f"{where}: not as rote writes it", wrong) from None
+    if wrong := [
+        f"{name}={getattr(certificate, name)}: must be at least {least}"
+        for name, least in (("parameters", 1), ("facts", 1), ("recalled", 0), ("recallable", 0))
+        if getattr(certificate, name) < least
+    ]:
+        raise problems(f"{where}: not as rote writes it", wrong)
+    return certificate
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rote.errors import InputError, problems, system_message, validation_problems
+from rote.errors import InputError, problems, validation_problems
+from rote.files import CODE, HeldFolder, held
+from rote.models import spec_from_config
+from rote.models.spec import Spec
+from rote.tasks.key_set import KeySetSizes
 from rote.tasks.origin import Origin
 
 FORMAT = 2
@@ -22,15 +25,30 @@ CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE, KEYS = (
 )
 
 MANIFEST, SOURCE = "export.json", "source"
-"""In a folder that was exported: what it is, and the model folder that it was made from."""
+"""In an exported folder: what it is, and the model folder that it was made from."""
 
-LARGEST_JSON = 2**30
-"""Bytes beyond which a JSON file is none of rote's: a vocabulary of a million long words takes a tenth of it."""
+PICKLES = (".pt", ".pth", ".bin", ".pkl", ".ckpt")
+
+
+class FolderConfig(BaseModel):
+    """`config.json` of a model folder."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int
+    spec: dict[str, Any]
+    dtype: Literal["float64", "float32", "bfloat16", "float16"]
+    facts: Origin = Origin()
+    provenance: dict[str, Any] = {}
+    """How the model was made: what its maker says of it."""
+    versions: dict[str, str] = {}
+    stored_keys: KeySetSizes | None = None
+    """What the bytes of `keys.safetensors` mean, where the folder has that file."""
 
 
 def is_export(path: Path) -> bool:
     """Whether a folder is in another tool's format, written by an export."""
-    return (path / MANIFEST).is_file()
+    return os.path.lexists(path / MANIFEST)
 
 
 def source_of(path: Path) -> Path:
@@ -38,76 +56,52 @@ def source_of(path: Path) -> Path:
     return path / SOURCE if is_export(path) else path
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """The configuration of a model folder of this format."""
-    _refuse_what_is_no_folder(path)
-    config = read_json(path / CONFIG)
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise InputError(f"{path / CONFIG}: format is not {FORMAT}; written by another version, or not by rote")
-    return config
-
-
-def read_origin(path: str | Path) -> Origin:
-    """Where the facts of a model folder came from and how they were read."""
-    path = Path(path)
-    return origin_of(read_config(path), path)
-
-
-def origin_of(config: dict[str, Any], path: Path) -> Origin:
-    """The origin that a folder's configuration states."""
-    stated = config.get("facts", {})
-    if not isinstance(stated, dict):
-        raise InputError(f"{path / CONFIG}: `facts` must say where the facts came from, found {type(stated).__name__}")
+def read_config(folder: HeldFolder) -> tuple[FolderConfig, Spec]:
+    """The configuration of a model folder of this format, and the specification in it."""
+    _refuse_other_folders(folder)
+    where = str(folder.path / CONFIG)
+    content = folder.json(CONFIG)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{where}: format is not {FORMAT}; written by another version, or not by rote")
+    spec = spec_from_config(content.get("spec"), where)
     try:
-        return Origin(**stated)
+        return FolderConfig(**content), spec
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), Origin.model_fields, options=False)
-        raise problems(f"{path / CONFIG}: not as rote writes it", wrong) from None
+        wrong = validation_problems(error.errors(), FolderConfig.model_fields, options=False)
+        raise problems(f"{where}: not as rote writes it", wrong) from None
 
 
-def read_json(path: Path) -> Any:
-    """The content of a JSON file; one that is broken, too deep or too large is an error that names it."""
-    try:
-        refuse_other_than_files(path)
-        if (size := path.stat().st_size) > LARGEST_JSON:
-            raise InputError(f"{path}: {size:,} bytes of JSON are more than rote ever writes")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(system_message(error)) from None
-    except RecursionError:
-        raise InputError(f"{path}: cannot be read as JSON (nested too deeply); rote did not write this") from None
-    except ValueError as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+def read_origin(path: str | Path, below: Path | None = None) -> Origin:
+    """Where the facts of a model folder came from and how they were read; `below` as in `rote.files.held`."""
+    with opened_model(path, below) as folder:
+        return read_config(folder)[0].facts
 
 
-def refuse_other_than_files(path: Path) -> None:
-    """Refuse what stands in a file's place: a device or a pipe would be read for ever, and a link may lead nowhere."""
-    if is_there(path) and not path.is_file():
-        raise InputError(f"{path}: is not a plain file; rote did not write this")
-
-
-def is_there(path: Path) -> bool:
-    """Whether a folder has a file of this name, be it a link that leads nowhere."""
-    return os.path.lexists(path)
+def opened_model(path: str | Path, below: Path | None = None) -> Any:
+    """A model folder, held open; what is no folder is rejected by name."""
+    _refuse_what_is_no_folder(Path(path))
+    return held(path, below)
 
 
 def _refuse_what_is_no_folder(path: Path) -> None:
-    if path.is_file():
-        with path.open("rb") as file:
-            head = file.read(4)
-        # A pickle starts with \x80, and torch.save writes a zip around one.
-        if head[:1] == b"\x80" or head[:2] == b"PK":
-            raise InputError(
-                f"{path}: looks like a pickle, which can run any code when loaded; rote never reads one. "
-                "Give a model folder with config.json and model.safetensors"
-            )
-        raise InputError(f"{path}: is a file; give a model folder")
-    if not path.is_dir():
+    if path.is_dir():
+        return
+    if not path.is_file():
         raise InputError(f"{path}: there is no such model folder; check the path (now in {Path.cwd()})")
-    missing = [name for name in (CONFIG, WEIGHTS) if not (path / name).is_file()]
-    if missing:
-        pickles = sorted(
-            file.name for file in path.iterdir() if file.suffix in (".pt", ".pth", ".bin", ".pkl", ".ckpt")
+    with held(path.parent) as parent, parent.opened(path.name, CODE.unlimited) as descriptor:
+        head = os.pread(descriptor, 4, 0)
+    # A pickle starts with \x80, and torch.save writes a zip around one.
+    if head[:1] == b"\x80" or head[:2] == b"PK":
+        raise InputError(
+            f"{path}: looks like a pickle, which can run any code when loaded; rote never reads one. "
+            "Give a model folder with config.json and model.safetensors"
         )
+    raise InputError(f"{path}: is a file; give a model folder")
+
+
+def _refuse_other_folders(folder: HeldFolder) -> None:
+    missing = [name for name in (CONFIG, WEIGHTS) if not folder.has(name)]
+    if missing:
+        pickles = [name for name in folder.names() if Path(name).suffix in PICKLES]
         hint = f" (it has {pickles[0]}, a pickle, which rote never reads)" if pickles else ""
-        raise InputError(f"{path}: not a rote model folder, {' and '.join(missing)} missing{hint}")
+        raise InputError(f"{folder.path}: not a rote model folder, {' and '.join(missing)} missing{hint}")

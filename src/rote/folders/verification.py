@@ -1,41 +1,52 @@
-"""Verification: a certificate made again from the tensors and the facts, trusting nothing else in the folder."""
+"""Verification: a certificate recomputed from the tensors and the facts, trusting nothing else in the folder."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from rote.arguments import typed
 from rote.display import html_rows
 from rote.errors import InputError
 from rote.folders.folder import Folder, read_folder
 from rote.folders.layout import CERTIFICATE
-from rote.measure.certificate import Examination, examine
+from rote.measure.certificate import Certificate, Examination, examine
+from rote.models.model import dtype_named
+from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.tasks.facts import Facts, facts
+from rote.theory import RESULTS
 
 TOLERANCE = 1e-3
 """Relative difference allowed in real numbers: another machine may sum in another order. Counts must agree exactly."""
 
-ROUNDING_ROOM = 4
+ROUNDING_ROOM = 8
 """How many times as large or small as stated the rounding of margins may be: it is the largest of many errors."""
-
-CLAIMS = ("meets", "promised", "measured")
-"""What a certificate says of its making, which tensors and facts alone cannot show."""
+ROUNDING_FLOOR = 64
+"""Rounding errors below so many units in the last place of the dtype are alike: they depend on the order of summing."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One statement of the certificate, beside what was made again."""
+    """One statement of the certificate, beside what was recomputed."""
 
     name: str
     stated: object
     remade: object
     holds: bool
+    claimed: bool = False
+    """Whether nothing here can recompute it: it is only claimed, and counts as neither right nor wrong."""
+
+    @property
+    def outcome(self) -> str:
+        """In words for a table."""
+        return "only claimed" if self.claimed else "holds" if self.holds else "DOES NOT HOLD"
 
 
 @dataclass(frozen=True)
@@ -55,12 +66,18 @@ class Verification:
 
     @property
     def holds(self) -> bool:
+        """Whether everything that was recomputed is as stated."""
         return all(check.holds for check in self.checks)
 
+    @property
+    def claimed(self) -> list[Check]:
+        """Statements that nothing recomputed."""
+        return [check for check in self.checks if check.claimed]
+
     def _repr_html_(self) -> str:
-        rows = [[check.name, check.stated, check.remade, check.holds] for check in self.checks]
+        rows = [[check.name, check.stated, check.remade, check.outcome] for check in self.checks]
         return html_rows(
-            "verified" if self.holds else "not verified", ["statement", "stated", "made again", "holds"], rows
+            "verified" if self.holds else "not verified", ["statement", "stated", "recomputed", "outcome"], rows
         )
 
 
@@ -80,20 +97,49 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
         raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
     findings = _examine_known(folder, task, progress)
     stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
+    making = ("meets", "promised", "measured")
     checks = [
-        Check(name, stated[name], remade[name], _agrees(name, stated, remade)) for name in remade if name not in CLAIMS
+        Check(name, stated[name], remade[name], _agrees(name, stated, remade)) for name in remade if name not in making
     ]
     formula = folder.model.spec.parameters()
     checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
-    # A claim cannot be checked against the tensors, but it can contradict what is checked.
-    promised = folder.certificate.promised
-    if promised is not None and folder.certificate.complete:
-        checks.append(
-            Check(
-                "promise met", promised, remade["recalled"], remade["recalled"] >= min(promised, remade["recallable"])
-            )
-        )
+    checks += _guarantee(folder.certificate, folder.model.spec, findings.certificate)
+    checks += [
+        Check(f"measured {name}", value, None, True, True) for name, value in folder.certificate.measured.items()
+    ]
     return Verification(checks, findings.missed)
+
+
+def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iterator[Check]:
+    """The result that a certificate names, evaluated again for the specification that was read.
+
+    Where the result gives no number for this model, what was promised is only claimed.
+    """
+    meets, promised = certificate.meets, certificate.promised
+    if meets is None and promised is None:
+        return
+    known = meets in RESULTS
+    yield Check("meets", meets, meets if known else None, known)
+    if promised is None or not known:
+        if promised is not None:
+            yield Check("promised", promised, None, False)
+        return
+    bound = RESULTS[str(meets)].bound(spec)
+    if bound.associations is None or not bound.applies or bound.matched:
+        yield Check("promised", promised, None, promised >= 0, promised >= 0)
+    else:
+        # A bound is no more than the contexts that there are; a construction may state what its formula gives.
+        most = bound.associations
+        yield Check("promised", promised, most, promised == most or promised == _uncut(str(meets), spec))
+    if certificate.complete:
+        yield Check("promise met", promised, found.recalled, found.recalled >= min(promised, found.recallable))
+
+
+def _uncut(meets: str, spec: Spec) -> int | None:
+    """What the formula of a result gives, where that is more than the contexts that there are."""
+    result = RESULTS[meets]
+    value = result.evaluate(spec) if isinstance(spec, result.about) else None
+    return getattr(value, "associations", None)
 
 
 def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examination:
@@ -131,7 +177,8 @@ def _agrees(name: str, stated: dict[str, Any], remade: dict[str, Any]) -> bool:
     if not isinstance(before, float) or not isinstance(now, float) or not all(isinstance(x, float) for x in rounding):
         return same(before, now)
     if name == "margin_rounding":
-        return max(before, now) <= max(TOLERANCE, ROUNDING_ROOM * min(before, now))
+        floor = ROUNDING_FLOOR * torch.finfo(dtype_named(remade["dtype"])).eps
+        return before >= 0 and max(before, now) <= max(floor, ROUNDING_ROOM * min(before, now))
     if name == "min_margin":
         return same(before, now) or abs(before - now) <= remade["margin_rounding"] * abs(now)
     return same(before, now)

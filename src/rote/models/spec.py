@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, cut, problems, validation_problems
 
 Count = Annotated[int, Field(ge=1, le=2**40)]
 """A size: at least one, and small enough that no product of a few of them means anything else."""
@@ -115,9 +115,9 @@ def spec_from_config(config: Any, where: str) -> Spec:
     if not isinstance(config, dict) or "architecture" not in config:
         raise InputError(f"{where}: no specification with an `architecture` in it; is this a rote model folder?")
     name = config["architecture"]
-    if name not in ARCHITECTURES:
+    if not isinstance(name, str) or name not in ARCHITECTURES:
         known = ", ".join(sorted(ARCHITECTURES))
-        raise InputError(f"{where}: unknown architecture {name!r}; this version knows {known}")
+        raise InputError(f"{where}: unknown architecture {cut(repr(name))}; this version knows {known}")
     values = {key: value for key, value in config.items() if key != "architecture"}
     return ARCHITECTURES[name](**values)
 

@@ -107,7 +107,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     except RoteError as error:
         return [Subsection("Certificate", [Text(f"It could not be verified: {error}")])]
     rows = [
-        [check.name, _plain(check.stated), _plain(check.remade), "holds" if check.holds else "DOES NOT HOLD"]
+        [check.name, _plain(check.stated), _plain(check.remade), check.outcome]
         for check in verification.checks
         if check.stated is not None or check.remade is not None
     ]

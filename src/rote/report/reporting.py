@@ -10,16 +10,15 @@ from pathlib import Path
 from rote.errors import InputError, RoteError
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import FILE
-from rote.folders import read_folder
+from rote.folders import Folder, read_folder
 from rote.folders.layout import CONFIG
+from rote.folders.named_facts import facts_of_folder
 from rote.progress import SILENT, Progress
 from rote.report.document import Report, Section
 from rote.report.model_section import model_section
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
 from rote.tasks import Task
-from rote.tasks.facts import facts
-from rote.tasks.origin import Reading
 from rote.version import __version__
 
 
@@ -44,16 +43,16 @@ def report_of(sections: Sequence[Section], title: str | None = None) -> Report:
 def _section(path: Path, task: Task | None, progress: Progress) -> Section:
     if (path / CONFIG).is_file():
         folder = read_folder(path)
-        return model_section(folder, task or _facts_of(folder.origin.source, folder.origin.reading), progress)
+        return model_section(folder, task or _facts_of(folder), progress)
     if (path / FILE).is_file():
         with foreign(path):
             return run_section(RunView.of(path))
     raise InputError(f"{path}: is neither a model folder ({CONFIG}) nor a run ({FILE})")
 
 
-def _facts_of(source: str, reading: Reading) -> Task | None:
+def _facts_of(folder: Folder) -> Task | None:
     """The facts that a folder names, where they can still be read; a report says so where they cannot."""
     try:
-        return facts(source, **reading.model_dump(exclude_defaults=True))
+        return facts_of_folder(folder.origin, folder.path)
     except RoteError:
         return None

@@ -52,7 +52,7 @@ def facts(source: Facts, **reading: Any) -> Task:
     if isinstance(source, os.PathLike):
         return _from_file(Path(source), str(source), asked)
     name = name_of(source)
-    if _looks_like_path(source) and (name is None or ":" not in source or os.path.exists(source)):
+    if is_path(source):
         return _from_file(Path(source), source, asked)
     if name == GENERATOR:
         return _from_generator(source, asked)
@@ -83,8 +83,10 @@ def parse_reading(given: dict[str, Any]) -> Reading:
         raise problems("reading facts", validation_problems(error.errors(), Reading.model_fields)) from None
 
 
-def _looks_like_path(source: str) -> bool:
-    return "/" in source or os.sep in source or bool(Path(source).suffix)
+def is_path(source: str) -> bool:
+    """Whether a source is taken for the path of a file: it has a folder or a suffix in it, and is no generator."""
+    path_like = "/" in source or os.sep in source or bool(Path(source).suffix)
+    return path_like and (name_of(source) is None or ":" not in source or os.path.lexists(source))
 
 
 def _readers() -> dict[str, Callable[[Path, Reading], Table]]:

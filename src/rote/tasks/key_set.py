@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,7 +33,7 @@ class KeySetSizes(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["exact", "hashed"]
-    keys: int = Field(ge=1, le=2**40)
+    keys: int = Field(ge=1, le=2**24)
     tokens: int = Field(ge=1, le=2**40)
     """Ids below this occur in keys; a vocabulary numbers the tokens of keys before those that are answers only."""
     context: int = Field(ge=1, le=2**40)
@@ -71,12 +71,8 @@ class KeySet:
         return cls(hashed, _encoded(numbers, hashed), numbers)
 
     @classmethod
-    def read(cls, sizes: dict[str, Any], data: dict[str, np.ndarray], where: str) -> KeySet:
+    def read(cls, checked: KeySetSizes, data: dict[str, np.ndarray], where: str) -> KeySet:
         """The set that was written as these bytes; `where` names the file in messages."""
-        try:
-            checked = KeySetSizes(**sizes)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{where}: is not a set of keys as rote writes it ({error})") from None
         wanted = {"map"} if checked.kind == "exact" else {"low", "high"}
         if set(data) != wanted or any(part.dtype != np.uint8 or part.ndim != 1 for part in data.values()):
             raise InputError(
@@ -144,5 +140,7 @@ def _decoded(data: dict[str, np.ndarray], sizes: KeySetSizes, where: str) -> np.
     if not 0 < len(ones) <= sizes.keys or len(data["low"]) != -(-(len(ones) * sizes.bits) // 8):
         raise InputError(f"{where}: the set of keys is damaged; build the model again")
     high = (ones - np.arange(len(ones))).astype(np.uint64) << np.uint64(sizes.bits)
-    low = np.unpackbits(data["low"], count=len(ones) * sizes.bits).reshape(len(ones), sizes.bits).astype(np.uint64)
-    return high + (low << np.arange(sizes.bits, dtype=np.uint64)).sum(1, dtype=np.uint64)
+    low = np.unpackbits(data["low"], count=len(ones) * sizes.bits).reshape(len(ones), sizes.bits)
+    for bit in range(sizes.bits):
+        high |= low[:, bit].astype(np.uint64) << np.uint64(bit)
+    return high

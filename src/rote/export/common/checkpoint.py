@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,19 +53,23 @@ def _without_bars() -> Iterator[None]:
 
 
 class CheckpointRuntime(Runtime):
-    """A folder as `AutoModelForCausalLM` and `AutoTokenizer` load it, offline."""
+    """A folder as `AutoModelForCausalLM` and `AutoTokenizer` load it, offline and without any code of the folder's."""
 
     sampled: ClassVar[bool] = True
     """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
-    remote_code: bool = False
+    shipped_code: bool = False
+    """Whether the model is of rote's own architectures, whose code `rote.export.shipped` has."""
 
     def __init__(self, folder: Path, subject: ExportSubject, manifest: Manifest, versions: dict[str, str]) -> None:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-        how = {"local_files_only": True, "trust_remote_code": self.remote_code}
+        loader: Any = AutoModelForCausalLM
+        if self.shipped_code:
+            loader = import_module("rote.export.shipped.modeling_rote").RoteForCausalLM
+        how = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
         with _without_bars():
-            self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto", **how).eval()
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, **how)
+            self.model: Any = loader.from_pretrained(folder, dtype="auto", **how).eval()
+            self.tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         self.versions, self.gain = versions, manifest.gain
         self.places = manifest.ids(len(subject.spelling.tokens))
         self.dtype = str(self.model.dtype).removeprefix("torch.")

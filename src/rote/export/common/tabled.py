@@ -10,6 +10,7 @@ from pathlib import Path
 from rote.export.runtime import Runtime
 from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
+from rote.files import WORDS, read_json
 
 VOCABULARY = "vocab.json"
 
@@ -23,7 +24,7 @@ class TabledRuntime(Runtime):
     """Reads keys by the folder's own list of tokens."""
 
     def __init__(self, folder: Path, spelling: Spelling) -> None:
-        tokens = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
+        tokens = read_json(folder / VOCABULARY, WORDS)
         self._spelling = replace(spelling, tokens=tuple(tokens))
         self.vocab = len(tokens)
 

@@ -1,1 +1,1 @@
-"""Files that are copied into exported folders as they are; rote itself imports none of them."""
+"""Files that are copied into exported folders as they are. Exports are run by these, never by the copies."""

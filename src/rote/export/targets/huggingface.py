@@ -31,6 +31,7 @@ class HuggingFace(Target):
     summary: ClassVar[str] = "rote's own architecture for AutoModelForCausalLM, code in the folder"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         architecture = subject.model.spec.architecture
@@ -46,7 +47,7 @@ class HuggingFace(Target):
         return Manifest(self.id)
 
     def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
-        return RemoteCodeRuntime(folder, subject, manifest, self.versions)
+        return ShippedCodeRuntime(folder, subject, manifest, self.versions)
 
 
 @cache
@@ -57,11 +58,14 @@ def shipped_architectures() -> frozenset[str]:
     return frozenset(str(key.value) for table in tables for key in table.keys if isinstance(key, ast.Constant))
 
 
-class RemoteCodeRuntime(CheckpointRuntime):
-    """The model by the code that stands in the folder. Margins are its own, so answers are the likeliest tokens."""
+class ShippedCodeRuntime(CheckpointRuntime):
+    """The model by the code that every such folder has, here rote's own copy of it: none is imported from a folder.
+
+    Margins are the model's own, so answers are the likeliest tokens.
+    """
 
     sampled: ClassVar[bool] = False
-    remote_code = True
+    shipped_code = True
 
 
 def rote_config(spec: Spec, dtype: str, size: int) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class LlamaCpp(Target):
         Requirement("xllamacpp", "xllamacpp", "2026.1"),
     )
     extra: ClassVar[str | None] = "gguf"
+    data: ClassVar[tuple[str, ...]] = (FILE,)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: ExportSubject) -> list[str]:

@@ -63,6 +63,7 @@ class LmEval(Target):
     summary: ClassVar[str] = "the facts as a task for lm-evaluation-harness, with a model that answers them"
     requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("lm-eval", "lm_eval", "0.4.9"), *TRANSFORMERS)
     extra: ClassVar[str | None] = "lm-eval"
+    data: ClassVar[tuple[str, ...]] = (FACTS, f"{MODEL}/model.safetensors")
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         return HuggingFace().refusals(subject)
@@ -89,9 +90,9 @@ def task_name(source: str) -> str:
     return "rote_" + re.sub(r"\W+", "_", stem).strip("_").lower()
 
 
-def write_task(folder: Path, task: AssociationTask, spelling: Spelling) -> None:
+def write_task(folder: Path, task: AssociationTask, spelling: Spelling, name: str | None = None) -> None:
     """The task's description, its facts, and the few lines of code that read them from wherever the folder is."""
-    name = task_name(task.origin.source)
+    name = name or task_name(task.origin.source)
     answers = [spelling.tokens[answer] for answer in task.answers.tolist()]
     rows = [
         json.dumps({"prompt": text, "answer": answer, "continuation": spelling.delimiter + answer}, ensure_ascii=False)
@@ -108,7 +109,7 @@ class HarnessRuntime(CheckpointRuntime):
 
     def __init__(self, folder: Path, subject: ExportSubject, manifest: Manifest, versions: dict[str, str]) -> None:
         self._folder = folder
-        self.remote_code = (folder / MODEL / CODE).exists()
+        self.shipped_code = (folder / MODEL / CODE).exists()
         super().__init__(folder / MODEL, subject, manifest, versions)
 
     def generated(self, texts: Sequence[str]) -> list[str]:

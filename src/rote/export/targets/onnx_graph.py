@@ -36,6 +36,7 @@ class OnnxGraph(Target):
         Requirement("onnxruntime", "onnxruntime", "1.20"),
     )
     extra: ClassVar[str | None] = "onnx"
+    data: ClassVar[tuple[str, ...]] = (FILE,)
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         model, reasons = subject.model, []

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import ClassVar
 
 import safetensors.torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from rote.arguments import typed
-from rote.errors import InputError
-from rote.export.common.tabled import VOCABULARY, TabledRuntime, write_vocabulary
+from rote.errors import InputError, problems
+from rote.export.common.tabled import TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
-from rote.folders.layout import read_json
+from rote.files import held
+from rote.folders.folder import read_vocabulary, refuse_larger
+from rote.folders.tensors import TensorFile
 from rote.models import spec_from_config
-from rote.models.model import Model
+from rote.models.model import Model, misfits
 from rote.models.module import RoteModule
-from rote.tasks.vocabulary import Vocabulary
 
 SPEC, STATE = "spec.json", "state_dict.safetensors"
 
@@ -33,6 +33,7 @@ class TorchState(Target):
     summary: ClassVar[str] = "state dict of the nn.Module in safetensors, and back by rote.from_torch"
     requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("torch", "torch", "2.6"),)
     extra: ClassVar[str | None] = None
+    data: ClassVar[tuple[str, ...]] = (STATE,)
 
     def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         state = {name: tensor.contiguous() for name, tensor in subject.model.to_torch().state_dict().items()}
@@ -78,14 +79,14 @@ def from_torch(source: nn.Module | str | Path) -> Model:
             f"from_torch: a {type(source).__name__} does not say which architecture it is; "
             "give the module that model.to_torch() made, or a folder exported to torch"
         )
-    folder = Path(source)
-    missing = [name for name in (SPEC, STATE) if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"{folder}: not a folder exported to torch, {' and '.join(missing)} missing")
-    spec = spec_from_config(read_json(folder / SPEC), str(folder / SPEC))
-    try:
-        weights = safetensors.torch.load_file(folder / STATE)
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{folder / STATE}: cannot be read as safetensors ({error})") from None
-    tokens = read_json(folder / VOCABULARY) if (folder / VOCABULARY).is_file() else None
-    return Model(spec, weights, None if tokens is None else Vocabulary(tokens))
+    path = Path(source)
+    with held(path) as folder:
+        missing = [name for name in (SPEC, STATE) if not folder.has(name)]
+        if missing:
+            raise InputError(f"{path}: not a folder exported to torch, {' and '.join(missing)} missing")
+        spec = spec_from_config(folder.json(SPEC), str(path / SPEC))
+        file = TensorFile.of(folder, STATE)
+        refuse_larger(spec, file)
+        if differences := misfits(spec, file.outline()):
+            raise problems(f"{path}: the tensors do not fit the specification", differences)
+        return Model(spec, file.torch(), read_vocabulary(folder))

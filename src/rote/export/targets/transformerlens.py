@@ -6,11 +6,11 @@ values one length, and has biases, which are zero but for an MLP's first.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import shutil
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,6 +40,7 @@ class TransformerLens(Target):
         Requirement("tokenizers", "tokenizers", "0.21"),
     )
     extra: ClassVar[str | None] = "lens"
+    data: ClassVar[tuple[str, ...]] = (STATE,)
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         return refuse_other_architectures("TransformerLens", subject.model) or refuse_text(subject)
@@ -58,7 +59,7 @@ class TransformerLens(Target):
 
 
 class BridgeRuntime(Runtime):
-    """The bridge as the folder's own loader gives it."""
+    """The bridge as the loader that is in every such folder gives it."""
 
     def __init__(self, folder: Path, versions: dict[str, str]) -> None:
         self.bridge: Any = load_bridge(folder)
@@ -77,14 +78,9 @@ class BridgeRuntime(Runtime):
 
 
 def load_bridge(folder: str | Path) -> Any:
-    """The bridge in a folder exported to `transformerlens`, by the loader that stands in it."""
-    path = Path(folder) / LOADER
-    description = importlib.util.spec_from_file_location("load_exported_bridge", path)
-    if description is None or description.loader is None:
-        raise ImportError(f"{path}: cannot be imported")
-    module = importlib.util.module_from_spec(description)
-    description.loader.exec_module(module)
-    return module.load(folder)
+    """The bridge in a folder exported to `transformerlens`, by rote's own copy of the loader that is in it."""
+    loader: Any = import_module("rote.export.shipped.load_bridge")
+    return loader.load(folder)
 
 
 def bridge_config(form: NormalForm) -> dict[str, Any]:

@@ -30,12 +30,20 @@ IMPLY_DISTRIBUTIONS = ("entropy", "rank", "prior", "exponent")
 
 def generated_task(written: str) -> Task:
     """The task that a generator describes, for instance `random:vocab=50,context=2,facts=210,seed=1`."""
+    options, make = _described(written)
+    return make(options, Origin(source=written))
+
+
+def numbers_generated(written: str) -> int:
+    """How many numbers the task that a generator describes holds, without making it."""
+    return _described(written)[0].numbers
+
+
+def _described(written: str) -> tuple[Any, Callable[[Any, Origin], Task]]:
     values = options_of(written)
     implied = "distributions" if any(name in values for name in IMPLY_DISTRIBUTIONS) else "associations"
     kind = values.pop("kind", implied)
     if kind not in KINDS:
         raise InputError(f"{written}: kind={kind!r}{nearest(kind, KINDS)} is not one of {', '.join(KINDS)}")
     options, make = KINDS[kind]
-    return make(
-        checked(options, values, written, f" (of kind={kind}; kinds: {', '.join(KINDS)})"), Origin(source=written)
-    )
+    return checked(options, values, written, f" (of kind={kind}; kinds: {', '.join(KINDS)})"), make

@@ -24,6 +24,16 @@ class LookUpOptions(BaseModel):
     """Random contexts to draw; all vocab^context of them when absent."""
     seed: int = Field(0, ge=0)
 
+    @property
+    def rows(self) -> int:
+        """Facts; of all contexts that there are, no more than can be counted here."""
+        return self.vocab ** min(64, self.context) if self.facts is None else self.facts
+
+    @property
+    def numbers(self) -> int:
+        """Numbers in the task."""
+        return self.rows * (self.context + 1) + self.vocab
+
 
 class AssociationOptions(LookUpOptions):
     """A random look-up table with one answer per context."""

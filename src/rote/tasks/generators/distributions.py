@@ -36,6 +36,10 @@ class DistributionOptions(AssociationOptions):
     exponent: float = Field(1.0, ge=0, le=100, allow_inf_nan=False)
     """Zipf: the i-th likeliest context has probability proportional to i^-exponent."""
 
+    @property
+    def numbers(self) -> int:
+        return self.rows * (self.context + self.vocab)
+
 
 def random_distributions(
     vocab: int,

@@ -39,6 +39,12 @@ class VectorOptions(BaseModel):
     """Of contexts, queries and targets: standard normal, or uniform in [0, 1)."""
     seed: int = Field(0, ge=0)
 
+    @property
+    def numbers(self) -> int:
+        """Numbers in the task."""
+        contexts = (1 if self.shared else self.examples) * self.context * self.dim
+        return contexts + self.examples * (self.dim + (self.targets or 0))
+
 
 def random_vectors(
     examples: int,
@@ -66,9 +72,10 @@ def vectors_from(options: VectorOptions, origin: Origin) -> VectorTask:
             f"{origin.source}: give either classes=C (labels to recall) or targets=R (R real numbers to fit)"
         )
     sequences = 1 if options.shared else options.examples
-    numbers = sequences * options.context * options.dim + options.examples * options.dim
-    if numbers + options.examples * (options.targets or 0) > MOST_NUMBERS:
-        raise InputError(f"{origin.source}: {numbers:.3g} numbers are too many to hold; lower examples, context or dim")
+    if options.numbers > MOST_NUMBERS:
+        raise InputError(
+            f"{origin.source}: {options.numbers:.3g} numbers are too many to hold; lower examples, context or dim"
+        )
     rng = np.random.default_rng(options.seed)
     draw = rng.standard_normal if options.distribution == "normal" else rng.random
     contexts = draw((sequences, options.context, options.dim))

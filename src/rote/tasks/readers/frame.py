@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import numpy as np
 from rote.errors import InputError, problems
 from rote.tasks.readers.text import read_bytes
 from rote.tasks.table import Table, checked_table
+
+MOST_CELLS = 2**26
+MOST_TEXT = 2**28
+"""Bytes of text in one column."""
 
 
 def is_frame(source: Any) -> bool:
@@ -27,6 +32,12 @@ def table_from_parquet(data: bytes, where: str) -> Table:
     import polars
 
     try:
+        columns = len(polars.read_parquet_schema(io.BytesIO(data)))
+        rows = int(polars.scan_parquet(io.BytesIO(data)).select(polars.len()).collect().item())
+        if rows * columns > MOST_CELLS:
+            raise InputError(
+                f"{where}: {rows:,} rows of {columns:,} columns are too many; rote reads {MOST_CELLS:,} cells"
+            )
         frame = polars.read_parquet(data)
     except polars.exceptions.PanicException:
         # What polars takes for impossible is possible in a damaged file; it says more on stderr.
@@ -60,7 +71,12 @@ def _polars_columns(frame: Any, where: str) -> list[list[str]]:
         if series.dtype.is_nested() or series.dtype == polars.Object or series.dtype == polars.Binary:
             wrong.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
             continue
-        columns.append(series.cast(polars.String).fill_null("").to_list())
+        texts = series.cast(polars.String).fill_null("")
+        # A value that compresses well is stored once and would be written out in every row.
+        if (letters := int(texts.str.len_bytes().sum())) > MOST_TEXT:
+            wrong.append(f"column {series.name!r} holds {letters:,} bytes of text; rote reads {MOST_TEXT:,}")
+            continue
+        columns.append(texts.to_list())
     if wrong:
         raise problems(where, wrong)
     return columns

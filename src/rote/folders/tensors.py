@@ -1,0 +1,142 @@
+"""Tensors of a file from elsewhere: what its header says is checked before a byte of them is read.
+
+A safetensors file is a header (a JSON object with the dtype, shape and place of each tensor) and their bytes. The
+header alone tells whether the tensors are those of a specification and how much memory they take.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+import safetensors.torch
+import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors import SafetensorError
+from torch import Tensor
+
+from rote.errors import InputError, cut
+from rote.files import TENSORS, HeldFolder, bytes_of, parsed
+
+LONGEST_HEADER = 2**24
+"""Bytes of a header: some hundred thousand tensors."""
+
+DTYPES: dict[str, torch.dtype] = {
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool,
+}  # fmt: skip
+
+
+class TensorEntry(BaseModel):
+    """What the header of a safetensors file says of one tensor."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    dtype: str
+    shape: list[int] = Field(max_length=8)
+    data_offsets: list[int] = Field(min_length=2, max_length=2)
+
+    def refuse_unlike(self) -> None:
+        """Raise a `ValueError` where dtype, shape and bytes do not agree."""
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype {cut(self.dtype)!r} is not one of {', '.join(DTYPES)}")
+        start, end = self.data_offsets
+        if any(length < 0 for length in self.shape) or not 0 <= start <= end:
+            raise ValueError("a size or a place is negative")
+        if self.numbers * DTYPES[self.dtype].itemsize != end - start:
+            raise ValueError(f"{end - start:,} bytes do not hold a tensor {self.dtype} of shape {self.shape}")
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class TensorFile:
+    """A safetensors file whose header was read and whose tensors were not."""
+
+    where: str
+    entries: Mapping[str, TensorEntry]
+    _folder: HeldFolder
+    _name: str
+    bytes: int
+    """Of the complete file."""
+
+    @classmethod
+    def of(cls, folder: HeldFolder, name: str) -> TensorFile:
+        """The file of this name; anything but a safetensors file is rejected."""
+        where = str(folder.path / name)
+        with folder.opened(name, TENSORS) as descriptor:
+            size = os.fstat(descriptor).st_size
+            try:
+                head = os.pread(descriptor, 8, 0)
+                length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+                if not 2 <= length <= min(LONGEST_HEADER, size - 8):
+                    raise ValueError("its header is not whole")
+                entries = _entries(parsed(os.pread(descriptor, length, 8), "its header"))
+                if max((entry.data_offsets[1] for entry in entries.values()), default=0) != size - 8 - length:
+                    raise ValueError("its tensors are not whole")
+            except (ValueError, InputError) as error:
+                raise unreadable(where, error) from None
+        return cls(where, entries, folder, name, size)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers in all tensors."""
+        return sum(entry.numbers for entry in self.entries.values())
+
+    def outline(self) -> dict[str, Tensor]:
+        """Tensors of the same shapes and dtypes that take no memory."""
+        return {
+            name: torch.empty(entry.shape, dtype=DTYPES[entry.dtype], device="meta")
+            for name, entry in self.entries.items()
+        }
+
+    def torch(self) -> dict[str, Tensor]:
+        """The tensors."""
+        try:
+            return safetensors.torch.load(self._bytes())
+        except (SafetensorError, ValueError, TypeError, RuntimeError) as error:
+            raise unreadable(self.where, error) from None
+
+    def numpy(self) -> dict[str, np.ndarray]:
+        """The tensors as arrays."""
+        try:
+            return dict(safetensors.numpy.load(self._bytes()))
+        except (SafetensorError, ValueError, TypeError, AttributeError) as error:
+            # The last: a dtype that safetensors knows and numpy does not.
+            raise unreadable(self.where, error) from None
+
+    def _bytes(self) -> bytes:
+        with self._folder.opened(self._name, TENSORS) as descriptor:
+            data = bytes_of(descriptor, self._folder.path / self._name)
+        if len(data) != self.bytes:
+            raise unreadable(self.where, ValueError("it changed while it was read"))
+        return data
+
+
+def _entries(header: Any) -> dict[str, TensorEntry]:
+    entries = {}
+    for name, stated in header.items() if isinstance(header, dict) else [("header", None)]:
+        if name == "__metadata__":
+            continue
+        try:
+            entry = TensorEntry.model_validate(stated)
+            entry.refuse_unlike()
+        except ValidationError as error:
+            raise ValueError(f"tensor {cut(name)!r}: {cut(str(error).splitlines()[0])}") from None
+        except ValueError as error:
+            raise ValueError(f"tensor {cut(name)!r}: {error}") from None
+        entries[name] = entry
+    return entries
+
+
+def unreadable(where: str, error: Exception) -> InputError:
+    """The error of a file that is no safetensors file, or not a whole one."""
+    return InputError(f"{where}: cannot be read as safetensors ({cut(error)}); build the model again")
