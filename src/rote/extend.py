@@ -1,11 +1,13 @@
-"""What your own constructions, results, architectures and sources of facts are written with (docs/extending.md).
+"""What your own constructions, results, architectures, figures and sources are written with (docs/extending.md).
 
     from rote.extend import Construction, Draft, Options, Request, register_construction, result
 
 Constructions: `Construction`, `Request`, `Draft`, `Options`, `register_construction`, `CONSTRUCTIONS`. Results:
 `result`, `Result`, `Value`, `Refusal`, `SmallestModel`, `SmallestSize`, `TaskShape`, `RESULTS`. Papers: `Paper`,
 `register_paper`, `PAPERS`. Sources of facts: `Source`, `Table`, `Reading`, `register_source`, `SOURCES`. Models:
-`Spec`, `Transformer`, `Architecture`, `register_architecture`, `dtype_named`.
+`Spec`, `Transformer`, `Architecture`, `register_architecture`, `dtype_named`. Kinds of figures: `FigureKind`,
+`FigureSchedule`, `RunChoices`, `Trial`, `ListedTrials`, `Findings`, `Column`, `Claim`, `Rule`, `Verdict`, `XYChart`,
+`ChartSeries`, `Mark`, `register_kind`, `register_figures`, `KINDS`.
 
 `rote.testing` has the suites that rote holds its own to. What is in `rote.extend.__all__` is as stable as what is in
 `rote.__all__`.
@@ -18,17 +20,33 @@ from typing import TYPE_CHECKING
 from rote.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from rote.charts import ChartSeries as ChartSeries
+    from rote.charts import Mark as Mark
+    from rote.charts import XYChart as XYChart
     from rote.constructions.construction import CONSTRUCTIONS as CONSTRUCTIONS
     from rote.constructions.construction import Construction as Construction
     from rote.constructions.construction import Draft as Draft
     from rote.constructions.construction import Options as Options
     from rote.constructions.construction import Request as Request
     from rote.constructions.construction import register_construction as register_construction
+    from rote.experiments.figure_schedule import FigureSchedule as FigureSchedule
+    from rote.experiments.findings import Column as Column
+    from rote.experiments.findings import Findings as Findings
+    from rote.experiments.kind import FigureKind as FigureKind
+    from rote.experiments.kind import RunChoices as RunChoices
+    from rote.experiments.kinds import KINDS as KINDS
+    from rote.experiments.kinds import register_kind as register_kind
+    from rote.experiments.listed_trials import ListedTrials as ListedTrials
+    from rote.experiments.trial import Trial as Trial
+    from rote.experiments.verdict import Verdict as Verdict
     from rote.models.attention_only import Transformer as Transformer
     from rote.models.forward.architecture import Architecture as Architecture
     from rote.models.forward.architecture import register_architecture as register_architecture
     from rote.models.model import dtype_named as dtype_named
     from rote.models.spec import Spec as Spec
+    from rote.papers import register_figures as register_figures
+    from rote.papers.claims import Claim as Claim
+    from rote.papers.claims import Rule as Rule
     from rote.tasks.origin import Reading as Reading
     from rote.tasks.shape import TaskShape as TaskShape
     from rote.tasks.sources import SOURCES as SOURCES
@@ -49,8 +67,17 @@ if TYPE_CHECKING:
 _WHERE = {
     "Architecture": "rote.models.forward.architecture",
     "CONSTRUCTIONS": "rote.constructions",
+    "ChartSeries": "rote.charts",
+    "Claim": "rote.papers.claims",
+    "Column": "rote.experiments.findings",
     "Construction": "rote.constructions.construction",
     "Draft": "rote.constructions.construction",
+    "FigureKind": "rote.experiments.kind",
+    "FigureSchedule": "rote.experiments.figure_schedule",
+    "Findings": "rote.experiments.findings",
+    "KINDS": "rote.experiments.kinds",
+    "ListedTrials": "rote.experiments.listed_trials",
+    "Mark": "rote.charts",
     "Options": "rote.constructions.construction",
     "PAPERS": "rote.theory.papers",
     "Paper": "rote.theory.papers",
@@ -59,6 +86,8 @@ _WHERE = {
     "Refusal": "rote.theory.bound",
     "Request": "rote.constructions.construction",
     "Result": "rote.theory.result",
+    "Rule": "rote.papers.claims",
+    "RunChoices": "rote.experiments.kind",
     "SOURCES": "rote.tasks.sources",
     "SmallestModel": "rote.theory.smallest",
     "SmallestSize": "rote.theory.smallest",
@@ -67,10 +96,15 @@ _WHERE = {
     "Table": "rote.tasks.table",
     "TaskShape": "rote.tasks.shape",
     "Transformer": "rote.models.attention_only",
+    "Trial": "rote.experiments.trial",
     "Value": "rote.theory.bound",
+    "Verdict": "rote.experiments.verdict",
+    "XYChart": "rote.charts",
     "dtype_named": "rote.models.model",
     "register_architecture": "rote.models.forward.architecture",
     "register_construction": "rote.constructions.construction",
+    "register_figures": "rote.papers",
+    "register_kind": "rote.experiments.kinds",
     "register_paper": "rote.theory.papers",
     "register_source": "rote.tasks.sources",
     "result": "rote.theory.result",

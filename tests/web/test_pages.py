@@ -56,7 +56,7 @@ def test_a_table_becomes_an_address_that_shows_its_plan(client):
     text = unescape(eventually(client, answer.json()["address"], "plan-table"))
     task = facts([((str(a), str(b)), str((a * b) % 7)) for a in range(5) for b in range(5)])
     shown = re.findall(r'<tr class="plan-row"><th scope="row">([^<]+)</th><td class="number">([^<]+)</td>', text)
-    expected = [(row.id, "–" if row.bytes is None else f"{row.bytes:,}") for row in plan(task)]
+    expected = [(row.id, "-" if row.bytes is None else f"{row.bytes:,}") for row in plan(task)]
     assert [row for row in shown if row[0] != "zip"] == [row for row in expected if row[0] != "zip"]
     assert "rote plan mine.csv" in text
     assert "rote build mine.csv --method dana2025.theorem1 -o model" in text
@@ -109,7 +109,7 @@ def test_switching_off_a_head_tells_exactly_the_facts_that_are_lost(client, fold
 
 def test_a_run_shows_its_figure_verdicts_and_commands(client):
     text = unescape(eventually(client, "/runs/view?run=0/fig4", "Make each number again"))
-    for shown in ("6 of 6", "fitted law", "Rule: ", "rote reproduce dana2025.fig4", "<progress"):
+    for shown in ("6 of 6", "fit a + b x", "Rule: ", "rote reproduce dana2025.fig4", "<progress"):
         assert shown in text
     assert "Cells that both have" in client.get("/runs/compare?a=0/fig4&b=0/fig4").text
 

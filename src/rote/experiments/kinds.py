@@ -12,21 +12,21 @@ from rote.experiments.statements.kind import STATEMENTS
 from rote.experiments.vectors.kind import VECTORS
 from rote.papers.claims import PublishedFigure
 
-KINDS: list[FigureKind[Any, Any]] = [LOOKUPS, VECTORS, BLOCKS, STATEMENTS]
+KINDS: dict[str, FigureKind[Any, Any]] = {kind.name: kind for kind in (LOOKUPS, VECTORS, BLOCKS, STATEMENTS)}
+"""By name."""
 
 
-def register(kind: FigureKind[Any, Any]) -> FigureKind[Any, Any]:
+def register_kind(kind: FigureKind[Any, Any]) -> FigureKind[Any, Any]:
     """Add a kind: `rote.reproduce` and everything else then take its figures."""
-    for known in KINDS:
-        if shared := set(known.figures) & set(kind.figures):
-            raise ValueError(f"{sorted(figure.__name__ for figure in shared)}: figures of the kind {known.name!r}")
-    KINDS.append(kind)
+    if kind.name in KINDS:
+        raise ValueError(f"{kind.name}: is registered already")
+    KINDS[kind.name] = kind
     return kind
 
 
 def kind_of(figure: PublishedFigure) -> FigureKind[Any, Any]:
     """The kind of a figure, by its class."""
-    for kind in KINDS:
+    for kind in KINDS.values():
         if type(figure) in kind.figures:
             return kind
     raise TypeError(f"{figure.id}: no kind of figure has the class {type(figure).__name__}")

@@ -16,6 +16,14 @@ FIGURES: dict[str, tuple[PublishedFigure, ...]] = {
 """By the paper's id in `rote.theory.papers`."""
 
 
+def register_figures(paper: str, *figures: PublishedFigure) -> None:
+    """Add figures of a paper: they are then found by their ids, which begin with the paper's."""
+    for figure in figures:
+        if not figure.id.startswith(f"{paper}."):
+            raise InputError(f"{figure.id}: the id of a figure begins with its paper's, {paper}")
+    FIGURES[paper] = (*FIGURES.get(paper, ()), *figures)
+
+
 ALL_STATEMENTS = "statements"
 """After a paper's id: all its statements, as in `dana2025.statements`."""
 

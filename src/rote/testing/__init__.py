@@ -1,4 +1,4 @@
-"""Conformance suites for your own constructions, results and architectures: the checks that rote holds its own to.
+"""Conformance suites for your own constructions, results, architectures and kinds of figures: rote passes them too.
 
 A suite is a class of pytest tests. Subclass it with the cases to be checked:
 
@@ -16,6 +16,8 @@ from rote.testing.architectures import ArchitectureCase as ArchitectureCase
 from rote.testing.architectures import ArchitectureSuite as ArchitectureSuite
 from rote.testing.constructions import ConstructionCase as ConstructionCase
 from rote.testing.constructions import ConstructionSuite as ConstructionSuite
+from rote.testing.kinds import FigureCase as FigureCase
+from rote.testing.kinds import FigureKindSuite as FigureKindSuite
 from rote.testing.registries import kept_registries as kept_registries
 from rote.testing.results import ResultSuite as ResultSuite
 
@@ -24,6 +26,8 @@ __all__ = [
     "ArchitectureSuite",
     "ConstructionCase",
     "ConstructionSuite",
+    "FigureCase",
+    "FigureKindSuite",
     "ResultSuite",
     "kept_registries",
 ]

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rote.constructions import CONSTRUCTIONS
+from rote.experiments.kinds import KINDS
 from rote.models import ARCHITECTURES
 from rote.models.forward.architecture import FORWARD
+from rote.papers import FIGURES
 from rote.tasks.sources import SOURCES
 from rote.theory import PAPERS, RESULTS
 
-REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, FORWARD, PAPERS, RESULTS, SOURCES)
+REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, FIGURES, FORWARD, KINDS, PAPERS, RESULTS, SOURCES)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def statement_findings(schedule: StatementSchedule, rows: Rows) -> StatementFind
     """Arrange what has ended; what has not is counted as missing."""
     trials = schedule.trials()
     points = tuple(
-        StatementPoint(cell.series, cell.x, trial.seed, row.result["numbers"], row.result["seconds"])
+        StatementPoint(cell.series, cell.x, trial.seed, row.result["numbers"], row.seconds)
         for cell, trial in trials
         if (row := rows.get(trial.key)) is not None
     )

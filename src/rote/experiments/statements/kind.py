@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rote.experiments.findings import Findings
 from rote.experiments.kind import FigureKind, RunChoices
-from rote.experiments.runner import Rows
+from rote.experiments.runner import Rows, Schedule
 from rote.experiments.statements.schedule import StatementSchedule
 from rote.papers.kinds.statements import Statement
 from rote.training.protocol import EngineName
@@ -16,8 +17,11 @@ def _schedule(figure: Statement, choices: RunChoices) -> StatementSchedule:
     return StatementSchedule.of(figure, quick=choices.quick, repeats=choices.repeats)
 
 
-def _run(schedule: StatementSchedule, folder: Path, engine: EngineName) -> StatementSchedule:
-    return schedule
+def _run(schedule: StatementSchedule, folder: Path, engine: EngineName) -> Schedule[Any, Any]:
+    from rote.experiments.listed_trials import ListedTrials
+    from rote.experiments.statements.trial import measured_record
+
+    return ListedTrials(schedule.identity, [trial for _, trial in schedule.trials()], measured_record)
 
 
 def _cost(schedule: StatementSchedule) -> tuple[int, float]:

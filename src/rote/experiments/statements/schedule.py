@@ -1,46 +1,26 @@
-"""What the check of a statement consists of, and its run: every cell, one thread per cell."""
+"""What the check of a statement consists of: every cell with each seed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.figure_schedule import FigureSchedule
-from rote.experiments.pool import in_threads
-from rote.experiments.runner import Rows
-from rote.experiments.statements.trial import StatementTrial, measured_record
-from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.statements.trial import StatementTrial
 from rote.papers.kinds.statements import Statement, StatementCell
-from rote.progress import Progress
-
-
-@dataclass(frozen=True)
-class StatementTrainer:
-    """Evaluates cells."""
-
-    def train(
-        self, pending: PendingTrials[StatementTrial], workers: int | None, progress: Progress
-    ) -> Iterator[TrialOutcome[StatementTrial, dict[str, Any]]]:
-        def work(trials: list[StatementTrial]) -> list[dict[str, Any]]:
-            return [measured_record(trial) for trial in trials]
-
-        return in_threads(pending, workers, progress, "evaluating", work, total=len(pending()))
 
 
 @dataclass(frozen=True)
 class StatementSchedule(FigureSchedule[Statement]):
-    """A statement, and how it is run. The runner takes it as it is."""
+    """A statement, and how it is run."""
 
     figure: Statement
     quick: bool
     repeats: int
     protocol: str = field(default="fast", init=False)
     """Nothing is trained, so that there is no other."""
-
-    adaptive = False
 
     @classmethod
     def of(cls, figure: Statement, *, quick: bool = False, repeats: int | None = None) -> StatementSchedule:
@@ -73,23 +53,9 @@ class StatementSchedule(FigureSchedule[Statement]):
         return len(self.cells)
 
     @property
-    def about(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def trainer(self) -> StatementTrainer:
-        return StatementTrainer()
-
-    @property
     def cells(self) -> list[StatementCell]:
         return [cell for cell in self.figure.cells if not self.quick or cell.x in self.figure.quick]
 
     def trials(self) -> list[tuple[StatementCell, StatementTrial]]:
         """Every cell with each seed."""
         return [(cell, StatementTrial(cell.setting, seed)) for cell in self.cells for seed in range(self.repeats)]
-
-    def pending(self, rows: Rows) -> Sequence[StatementTrial]:
-        return [trial for _, trial in self.trials() if trial.key not in rows]
-
-    def finished(self, rows: Rows) -> Rows:
-        return {trial.key: rows[trial.key] for _, trial in self.trials() if trial.key in rows}

@@ -7,7 +7,6 @@ made.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -33,10 +32,9 @@ class StatementTrial(Trial):
 
 
 def measured_record(trial: StatementTrial) -> dict[str, Any]:
-    """The numbers of a trial and its processor time; a bound that is infinite says nothing."""
+    """The numbers of a trial; a bound that is infinite says nothing."""
     from rote.experiments.statements.measures import MEASURES
 
-    started = time.thread_time()
     numbers = MEASURES[type(trial.setting)](trial.setting, trial.seed)
     finite = {name: None if value is None or not math.isfinite(value) else value for name, value in numbers.items()}
-    return {"numbers": finite, "seconds": time.thread_time() - started}
+    return {"numbers": finite}
