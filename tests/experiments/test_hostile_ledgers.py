@@ -19,9 +19,9 @@ from rote.cli import main
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import FILE, Ledger
 from rote.experiments.ledgers.schema import checksum
+from rote.experiments.runs.export import export_run
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.runs.merge import merge_runs
-from rote.experiments.runs.export import export_run
 from rote.report.reporting import report_on
 
 
