@@ -245,7 +245,7 @@ def test_tables_are_frames_too():
     pytest.importorskip("pandas")
     bounds = rote.bounds(SPEC)
     assert bounds.frame().shape[0] == len(bounds) == len(bounds.to_pandas())
-    assert repr(bounds).splitlines()[0].split()[:2] == ["id", "kind"]
+    assert repr(bounds).splitlines()[0].split()[:2] == ["section", "id"]
     assert rote.plan(SOURCE).frame()["id"].to_list() == [row.id for row in rote.plan(SOURCE)]
 
 

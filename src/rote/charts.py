@@ -8,9 +8,11 @@ a grey printer.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
 
 Tone = str
 """A colour by its name: one of `TONES`, of `RAMP`, grey for what is only there for comparison, or ink for text's."""
@@ -171,3 +173,16 @@ class HeatMap:
 
 
 Chart = XYChart | Panels | BarChart | HeatMap
+
+
+def digest(chart: Chart) -> str:
+    """A fingerprint of what a chart shows, numbers to six digits: two charts with one digest look alike."""
+    return hashlib.sha256(json.dumps(_plain(asdict(chart))).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -30,6 +30,21 @@ def test_where_theorem_1_fails_the_rank_bound_stands(rote):
     assert found["rote.rank"]["associations"] == 15
 
 
+def test_the_guarantee_and_the_impossibility_are_in_the_first_three_lines(rote):
+    lines = rote("bounds", *SIZES).out.splitlines()
+    assert "33 results from 13 papers" in lines[0]
+    assert lines[1].startswith("  guaranteed: 210 facts (")
+    assert "whatever the facts, 205" in lines[1]
+    assert lines[2].startswith("  impossible: more than 2,500 facts (")
+    titles = ["bounds on this model", "other architectures, of matched size", "orders of growth and estimates"]
+    assert [line for line in lines if line in titles] == titles
+    assert sum("kim2023.sequences" in line for line in lines) == 1
+    assert any(line.startswith("11 results reach all 2,500 contexts") for line in lines)
+    every = rote("bounds", *SIZES, "--all").out
+    assert "reach all" not in every
+    assert "kim2023.sequences" in every
+
+
 def test_table_shows_what_does_not_apply_and_why(rote):
     outcome = rote("bounds", "--vocab", 5, "--context", 2, "--dim", 10, "--head-dim", 10, "--heads", 2)
     assert outcome.code == 0

@@ -8,7 +8,7 @@ def test_demo_tells_the_whole_story(rote, tmp_path):
     assert outcome.code == 0, outcome.err
     assert "100% recall" in outcome.out
     assert "certificate verified" in outcome.out
-    assert (tmp_path / "demo" / "promise.png").stat().st_size > 10_000
+    assert (tmp_path / "demo" / "guarantees.png").stat().st_size > 10_000
     assert rote("verify", "demo/model", "countries").code == 0
 
 

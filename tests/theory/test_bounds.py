@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder, Spec
 from rote.testing.specifications import small, spec_or_skip
-from rote.theory import RESULTS, Bound, bounds
+from rote.theory import RESULTS, Bound, bounds, counted
+from rote.theory.bound import SECTIONS
 from rote.theory.dana2025 import promised
 from rote.theory.exact_rank import all_contexts, exact_rank
 from rote.theory.nichani2024 import linear_capacity
@@ -71,6 +72,11 @@ def test_theorem1_names_the_condition(sizes, words):
     theorem = of(*sizes)["dana2025.theorem1"]
     assert theorem.applies == (words is None)
     assert words is None or words in theorem.reason
+
+
+def test_results_are_counted():
+    papers = {id.partition(".")[0] for id in RESULTS} - {"rote"}
+    assert counted() == f"{len(RESULTS)} results from {len(papers)} papers and rote itself"
 
 
 def test_the_rank_carries_its_condition_on_the_facts():
@@ -168,13 +174,26 @@ def test_more_heads_never_hold_less(sizes, more):
 
 
 @given(small)
-def test_sorted_with_those_that_apply_first(sizes):
+def test_the_strongest_guarantee_and_impossibility_come_first(sizes):
     spec = spec_or_skip(sizes)
     found = bounds(spec)
     assert {bound.id for bound in found} == set(RESULTS)
-    assert [item.applies for item in found] == sorted((item.applies for item in found), reverse=True)
-    numbers = [item.associations or 0 for item in found if item.applies]
-    assert numbers == sorted(numbers, reverse=True)
+    sections = [SECTIONS.index(item.section) for item in found]
+    assert sections[2:] == sorted(sections[2:])
+    own = [item for item in found if item.section in ("guaranteed", "impossible") and item.associations]
+    lower = [item.associations for item in own if item.kind == "lower"]
+    upper = [item.associations for item in own if item.kind == "upper"]
+    if lower and upper:
+        assert [item.section for item in found[:2]] == ["guaranteed", "impossible"]
+        assert (found[0].associations, found[1].associations) == (max(lower), min(upper))
+        assert found.guaranteed is found[0]
+        assert found.impossible is found[1]
+        assert max(lower) <= min(upper)
+    assert not any(item.matched for item in own)
+    shown = repr(found)
+    assert all(item.id in shown for item in found.told)
+    assert {item.id for item in found.told} | {item.id for item in found.folded} == {b.id for b in found if b.applies}
+    assert all(item.capped and item.section not in ("guaranteed", "impossible") for item in found.folded)
 
 
 @given(small)

@@ -17,6 +17,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from rote.cli import main
+from rote.theory.bound import SAYS
 
 
 def until(browser, check, seconds=60):
@@ -79,9 +80,15 @@ def bounds_shown(browser):
 def bounds_said(capsys, **sizes):
     flags = [word for name, size in sizes.items() for word in (f"--{name.replace('_', '-')}", str(size))]
     return {
-        bound["id"]: [shown(bound["associations"]), bound["kind"], shown(bound["parameters"])]
+        bound["id"]: [
+            shown(bound["associations"]),
+            SAYS[bound["kind"]],
+            bound["about"] if bound["matched"] else "this model",
+            shown(bound["parameters"]),
+        ]
         for bound in said(capsys, "bounds", *flags)
         if bound["applies"]
+        and not (bound["capped"] and bound["section"] in ("other architectures", "orders and estimates"))
     }
 
 

@@ -12,9 +12,6 @@ from rote.display import number
 if TYPE_CHECKING:
     from rote.theory import Bound
 
-FIRST = ("dana2025.theorem1", "rote.rank", "rote.counting")
-"""Results named first where several give the same number."""
-
 
 def bounds(
     *,
@@ -57,12 +54,13 @@ def bounds(
     query_key_rank
         Rank of each head's query-key matrix. Default: --head-dim.
     everything
-        Also print the results that reach all possible contexts, which say nothing here.
+        Also print the results that reach all possible contexts.
     why
         Print every reason in full.
     """
     from rote.models.attention_only import AttentionOnly
     from rote.theory import bounds as every_bound
+    from rote.theory import counted
 
     spec = AttentionOnly(
         vocab=vocab,
@@ -78,48 +76,47 @@ def bounds(
     if as_json:
         print_json([bound.model_dump() for bound in every])
         return
-    contexts = vocab**context
-    print(f"attention-only Transformer, {spec.parameters():,} parameters, {number(contexts)} possible contexts")
-    applying = [bound for bound in every if bound.applies]
-    own = [bound for bound in applying if not bound.matched]
-    proved = [bound for bound in own if bound.kind in ("lower", "upper")]
-    for words, kind, best in (("guaranteed: at least", "lower", max), ("impossible: more than", "upper", min)):
-        numbers = [bound.associations for bound in proved if bound.kind == kind and bound.associations is not None]
-        if numbers:
-            ids = {bound.id for bound in proved if bound.kind == kind and bound.associations == best(numbers)}
-            named = [id for id in FIRST if id in ids] or sorted(ids)
-            print(f"  {words} {number(best(numbers))} facts ({', '.join(named)})")
-    print()
-    tables = {
-        "bounds on this architecture": proved,
-        "orders of growth and estimates for this architecture": [bound for bound in own if bound not in proved],
-        "other architectures, of matched size": [bound for bound in applying if bound.matched],
-    }
-    hidden = 0
-    for title, rows in tables.items():
-        shown = [bound for bound in rows if everything or bound.associations != contexts]
-        hidden += len(rows) - len(shown)
-        if shown:
-            _show(title, shown, why)
-    if hidden:
-        print(f"{hidden} results reach all {number(contexts)} contexts and are left out; --all shows them\n")
-    if len(applying) < len(every):
-        rejected = [[bound.id, bound.reason] for bound in every if not bound.applies]
+    print(f"attention-only Transformer, {spec.parameters():,} parameters, {vocab:,}^{context} contexts; {counted()}")
+    print(f"  guaranteed: {_facts(every.guaranteed, 'nothing')}")
+    print(f"  impossible: more than {_facts(every.impossible, 'nothing that is known')}\n")
+    shown = [bound for bound in every if bound.applies] if everything else every.told
+    for title, sections in TABLES.items():
+        rows = [bound for bound in shown if bound.section in sections]
+        if rows:
+            _show(title, rows, why)
+    if every.folded and not everything:
+        contexts, ids = number(every.folded[0].associations), ", ".join(bound.id for bound in every.folded)
+        print(f"{len(every.folded)} results reach all {contexts} contexts, for other architectures or up to constants")
+        print(f"(--all shows them): {ids}\n")
+    rejected = [[bound.id, bound.reason] for bound in every if not bound.applies]
+    if rejected:
         print_table("results whose conditions do not hold", ["result", "reason"], rejected, whole=why)
 
 
+TABLES: dict[str, tuple[str, ...]] = {
+    "bounds on this model": ("guaranteed", "impossible"),
+    "other architectures, of matched size": ("other architectures",),
+    "orders of growth and estimates": ("orders and estimates",),
+}
+
+
 def _show(title: str, rows: list[Bound], why: bool) -> None:
-    if rows[0].matched:
-        columns = ["result", "facts", "kind", "parameters", "architecture"]
-        cells = [[bound.id, bound.associations, bound.kind, bound.parameters, _about(bound, why)] for bound in rows]
+    if any(bound.matched for bound in rows):
+        columns = ["result", "facts", "says", "parameters", "architecture"]
+        cells = [[bound.id, bound.associations, bound.says, bound.parameters, _about(bound, why)] for bound in rows]
     else:
-        columns = ["result", "facts", "kind", "reason"]
-        cells = [[bound.id, bound.associations, bound.kind, bound.reason] for bound in rows]
+        columns = ["result", "facts", "says", "parameters", "reason"]
+        cells = [[bound.id, bound.associations, bound.says, bound.parameters, bound.reason] for bound in rows]
     print_table(title, columns, cells, whole=why)
 
 
 def _about(bound: Bound, why: bool) -> str:
     """The architecture that a result is about, and the model of it that was evaluated."""
+    about = bound.about if bound.matched else "this model"
     if not why:
-        return bound.about
-    return bound.reason if bound.reason.startswith(bound.about) else f"{bound.about}: {bound.reason}"
+        return about
+    return bound.reason if bound.reason.startswith(about) else f"{about}: {bound.reason}"
+
+
+def _facts(bound: Bound | None, otherwise: str) -> str:
+    return otherwise if bound is None else f"{number(bound.associations)} facts ({bound.id}: {bound.reason})"

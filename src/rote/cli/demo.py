@@ -53,8 +53,9 @@ def demo(
 
     from rote.constructions.build import build
     from rote.folders import read_folder, verify, write_folder
+    from rote.report.drawing import write_chart
     from rote.report.html import write_html
-    from rote.report.promise_figure import promise_figure
+    from rote.report.plan_charts import stored_chart
     from rote.report.reporting import report_on
     from rote.theory import bounds
     from rote.theory.sizes import theorem1_spec
@@ -70,12 +71,11 @@ def demo(
         },
     )
     spec = theorem1_spec(task.shape)
-    # Orders hide their constants: true, but nothing that a table of 1,000 facts could confirm.
-    promised = [bound for bound in bounds(spec) if bound.applies and bound.kind != "order"]
+    own = [bound for bound in bounds(spec).told if bound.section in ("guaranteed", "impossible")]
     story.table(
-        f"2. What theory guarantees ({describe(spec)})",
-        ["bound", "associations", "kind", "parameters"],
-        [[bound.id, bound.associations, bound.kind, bound.parameters] for bound in promised],
+        f"2. What theory guarantees, and what is impossible ({describe(spec)})",
+        ["result", "facts", "says", "parameters"],
+        [[bound.id, bound.associations, bound.says, bound.parameters] for bound in own],
     )
     built = build(task, dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads, progress=bars())
     certificate = built.certificate
@@ -103,11 +103,8 @@ def demo(
             "one answer changed": "NOT NOTICED" if caught.holds else f"rejected, naming {named}",
         },
     )
-    title = f"{facts}: guaranteed and stored, {spec.parameters():,} parameters"
-    drawn = [
-        promise_figure(promised, certificate.recalled, title, output / f"promise.{kind}")
-        for kind in dict.fromkeys(figures)
-    ]
+    chart = stored_chart(spec, certificate.facts, certificate.recalled, facts)
+    drawn = [write_chart(chart, output / f"guarantees.{kind}") for kind in dict.fromkeys(figures)]
     document = report_on([path], title=f"rote demo: {facts}", task=task, progress=bars())
     report = write_html(document, output / "report.html")
     good = verdict.holds and not caught.holds and certificate.complete

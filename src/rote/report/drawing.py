@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rote.charts import BarChart, Chart, ChartSeries, HeatMap, Panels, XYChart
+from rote.charts import BarChart, Chart, ChartSeries, HeatMap, Panels, XYChart, digest
 from rote.display import number
 from rote.errors import InputError
 from rote.report.axes import Axis, spaced
@@ -59,7 +59,7 @@ def write_chart(chart: Chart, path: Path) -> Path:
     """Draw a chart into a file; the suffix says in which format."""
     if path.suffix.removeprefix(".") not in FORMATS:
         raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
-    return save(drawn(chart), path)
+    return save(drawn(chart), path, {"Description": digest(chart)} if path.suffix == ".png" else None)
 
 
 def _drawn_panels(chart: Panels) -> Figure:

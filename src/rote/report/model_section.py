@@ -137,7 +137,7 @@ def _theory(folder: Folder, task: AssociationTask) -> list[Subsection]:
 
     elements: list[Element] = []
     if isinstance(folder.model.spec, AttentionOnly):
-        chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory promises a model of these sizes")
+        chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory guarantees a model of these sizes")
         elements.append(ChartElement("bounds", chart))
     rows = smallest_by_theory(task.shape, BITS[folder.model.dtype_name], zipped_bytes(task))
     elements.append(ChartElement("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))

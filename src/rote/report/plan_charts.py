@@ -1,4 +1,4 @@
-"""What theory promises a specification, and what each method takes for given facts."""
+"""What theory guarantees a specification, and what each method takes for given facts."""
 
 from __future__ import annotations
 
@@ -10,34 +10,51 @@ from rote.display import number
 from rote.experiments.sizing.built import BITS
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
+from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
-from rote.theory.bound import Bound
+from rote.theory import Bounds, bounds
+from rote.theory.bound import Bound, Section
 
-KINDS: dict[str, Tone] = {"lower": "blue", "upper": "vermilion", "order": "grey", "estimate": "orange"}
-MEANING = {
-    "lower": "lower: so many can be stored",
-    "upper": "upper: no more can be",
-    "order": "order: up to constants",
-    "estimate": "estimate: measured",
+TONE: dict[Section, Tone] = {
+    "guaranteed": "blue", "impossible": "vermilion", "other architectures": "grey", "orders and estimates": "orange",
+}  # fmt: skip
+MEANING: dict[Section, str] = {
+    "guaranteed": "guaranteed for this model",
+    "impossible": "no more is possible",
+    "other architectures": "another architecture of the same size",
+    "orders and estimates": "up to constants, or measured",
 }
 STEPS = 5
 """Numbers of facts at which a curve is evaluated."""
 DASHES: tuple[Style, ...] = ("joined", "dashed", "dotted")
 
 
-def bounds_chart(bounds: Sequence[Bound], facts: int | None, title: str) -> BarChart:
-    """Associations that each bound that applies promises, with a line at the number of facts."""
-    applying = [(bound, bound.associations) for bound in bounds if bound.applies and bound.associations]
-    shown = sorted(applying, key=lambda pair: pair[1])
+def bounds_chart(bounds: Bounds, facts: int | None, title: str) -> BarChart:
+    """Facts by each result that applies, this model's first, with a line at the number of facts.
+
+    Results that give all contexts there are, about other architectures or up to constants, are left out.
+    """
+    shown = [(bound, bound.associations) for bound in bounds.told if bound.associations]
     bars = [
-        Bar(bound.id, float(count), f"{bound.id} ({bound.kind}): {count:,}. {bound.reason}", KINDS[bound.kind])
+        Bar(_name(bound), float(count), f"{bound.id}, {bound.says} {count:,}: {bound.reason}", TONE[bound.section])
         for bound, count in shown
     ]
-    legend: dict[Tone, str] = {
-        KINDS[kind]: MEANING[kind] for kind in KINDS if any(bound.kind == kind for bound, _ in shown)
-    }
+    present = {bound.section for bound, _ in shown}
+    legend = {TONE[section]: MEANING[section] for section in TONE if section in present}
     line = None if facts is None else (float(facts), f"{facts:,} facts")
-    return BarChart(title, "associations", bars, log=True, line=line, legend=legend)
+    return BarChart(title, "facts", bars, log=True, line=line, legend=legend)
+
+
+def _name(bound: Bound) -> str:
+    return f"{bound.id} ({bound.about})" if bound.matched else bound.id
+
+
+def stored_chart(spec: Spec, facts: int, stored: int, name: str) -> BarChart:
+    """What is guaranteed and what is impossible for a model of these sizes, against what one was built to hold."""
+    every = bounds(spec)
+    sure = every.guaranteed.associations if every.guaranteed else 0
+    title = f"{name}: {stored:,} of {facts:,} facts stored in {spec.parameters():,} parameters, {sure:,} guaranteed"
+    return bounds_chart(every, stored, title)
 
 
 def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:

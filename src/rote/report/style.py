@@ -58,14 +58,14 @@ def figure(width: float = 6.4, height: float = 3.6) -> Iterator[Figure]:
         yield Figure(figsize=(width, height), layout="constrained")
 
 
-def save(drawn: Figure, path: Path) -> Path:
-    """Write a figure as its suffix says, complete or not at all."""
+def save(drawn: Figure, path: Path, metadata: dict[str, str] | None = None) -> Path:
+    """Write a figure as its suffix says, complete or not at all; `metadata` is text that the file carries."""
     import matplotlib
 
     # In memory first: what matplotlib raises when a disk fills under it depends on the format.
     content = io.BytesIO()
     with matplotlib.rc_context(SETTINGS):
-        drawn.savefig(content, format=path.suffix.removeprefix("."))
+        drawn.savefig(content, format=path.suffix.removeprefix("."), metadata=metadata)
     with replacing(path) as aside:
         aside.write_bytes(content.getvalue())
     return path

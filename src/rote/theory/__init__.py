@@ -1,9 +1,8 @@
-"""What theory promises: every result in its paper's file, with its conditions and the smallest model it gives."""
+"""What theory guarantees: every result in its paper's file, with its conditions and the smallest model it gives."""
 
 from __future__ import annotations
 
 from rote.arguments import typed
-from rote.display import Records
 from rote.models.spec import Spec
 from rote.theory import allenzhu2024 as allenzhu2024
 from rote.theory import bietti2023 as bietti2023
@@ -24,24 +23,28 @@ from rote.theory import rote_rank as rote_rank
 from rote.theory import rote_readout as rote_readout
 from rote.theory import vardi2022 as vardi2022
 from rote.theory.bound import Bound as Bound
+from rote.theory.ordered import Bounds as Bounds
 from rote.theory.papers import PAPERS as PAPERS
 from rote.theory.result import RESULTS as RESULTS
 
-SHOWN = ("id", "kind", "associations", "parameters", "applies", "reason")
-"""What a table of bounds shows of each."""
-
 
 @typed
-def bounds(spec: Spec) -> Records[Bound]:
-    """Every bound for this specification: those that apply first, largest first; then those that do not.
+def bounds(spec: Spec) -> Bounds:
+    """Every result for this specification, the strongest guarantee and the strongest impossibility first.
 
     >>> import rote
     >>> promised = rote.bounds(rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
-    >>> {bound.id: bound.associations for bound in promised}["dana2025.theorem1"]  # Hk + d
-    210
+    >>> promised.guaranteed.id, promised.guaranteed.associations
+    ('rote.rank', 210)
+    >>> promised.impossible.associations
+    2500
     >>> promised.frame().columns[:4]
     ['id', 'kind', 'associations', 'parameters']
     """
-    every = [result.bound(spec) for result in RESULTS.values()]
-    ranked = sorted(every, key=lambda bound: (not bound.applies, -(bound.associations or 0), bound.id))
-    return Records(ranked, SHOWN)
+    return Bounds(result.bound(spec) for result in RESULTS.values())
+
+
+def counted() -> str:
+    """How many results there are, and from how many papers: "33 results from 13 papers and rote itself"."""
+    papers = {result.paper.id for result in RESULTS.values()} - {"rote"}
+    return f"{len(RESULTS)} results from {len(papers)} papers and rote itself"

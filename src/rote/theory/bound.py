@@ -7,13 +7,20 @@ An evaluator returns a `Value` where the conditions of its result hold and a `Re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 Kind = Literal["lower", "upper", "order", "estimate"]
 """`lower`: so many can be stored. `upper`: no more can. `order`: up to constants or logarithms, here taken as one.
 `estimate`: measured, not proved."""
+
+SAYS: dict[Kind, str] = {"lower": "at least", "upper": "at most", "order": "up to constants", "estimate": "measured"}
+
+Section = Literal["guaranteed", "impossible", "other architectures", "orders and estimates", "does not apply"]
+"""`guaranteed` and `impossible` speak of the model given; `other architectures` of another one with matched sizes."""
+
+SECTIONS: tuple[Section, ...] = get_args(Section)
 
 
 class Bound(BaseModel):
@@ -47,6 +54,25 @@ class Bound(BaseModel):
     source: str
     statement: str
     """What the result says, in the notation N vocab, S context, d dim, k head_dim, H heads, T associations."""
+    capped: bool = False
+    """Whether the result gives more than the number of contexts there are, which then stands in `associations`."""
+
+    @computed_field
+    @property
+    def section(self) -> Section:
+        """What the result says about the model given: guaranteed, impossible, or neither."""
+        if not self.applies:
+            return "does not apply"
+        if self.kind in ("order", "estimate"):
+            return "orders and estimates"
+        if self.matched:
+            return "other architectures"
+        return "guaranteed" if self.kind == "lower" else "impossible"
+
+    @property
+    def says(self) -> str:
+        """The kind in words: at least, at most, up to constants, measured."""
+        return SAYS[self.kind]
 
 
 @dataclass(frozen=True)

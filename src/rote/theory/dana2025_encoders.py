@@ -41,7 +41,11 @@ def proposition1(spec: Spec) -> Value | Refusal:
     contexts = sequences_up_to(MOST_CONTEXTS_WRITTEN, spec)
     if contexts > MOST_CONTEXTS_WRITTEN:
         return Value(None, None, f"all {spec.vocab}^{spec.context} contexts, more than can be written down")
-    return Value(contexts, dim * (spec.vocab + contexts), "a sequence encoder with one row per context holds them all")
+    return Value(
+        contexts,
+        spec.parameters(),
+        f"there are {contexts:,} contexts; at dim >= 2 the embedding dimension forbids none of them",
+    )
 
 
 def smallest_proposition3(shape: TaskShape) -> SmallestModel:

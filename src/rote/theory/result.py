@@ -60,14 +60,14 @@ class Result:
         subject = spec if isinstance(spec, self.about) else matched(spec, self.about)
         value = subject if isinstance(subject, Refusal) else self.evaluate(subject)
         other = subject is not spec or self.subject not in (ANY, spec.architecture)
-        associations, bits, reason = None, None, value.reason
+        associations, bits, reason, capped = None, None, value.reason, False
         if isinstance(subject, Spec) and subject is not spec:
             reason = f"{in_words(subject)}: {reason}"
         if isinstance(value, Value) and isinstance(subject, Spec):
             associations, bits = value.associations, value.bits
             contexts = sequences_up_to if other else contexts_up_to
             if associations is not None and contexts(associations, spec) < associations:
-                associations = contexts(associations, spec)
+                associations, capped = contexts(associations, spec), True
                 reason += f"; no more than the {associations} contexts there are"
         return Bound(
             id=self.id,
@@ -81,6 +81,7 @@ class Result:
             reason=reason,
             source=self.source,
             statement=self.statement,
+            capped=capped,
         )
 
 

@@ -21,8 +21,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.report.build_command import build_command
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks.shape import TaskShape
-from rote.theory import bounds
-from rote.theory.bound import Bound
+from rote.theory import Bounds, bounds
 from rote.theory.sizes import theorem1_spec
 from rote.web.facts_choice import MOST_FACTS, FactsChoice, chosen_facts
 from rote.web.query import Query
@@ -94,11 +93,11 @@ class PlannerState:
         """The command that builds a row of the plan."""
         return build_command(row, self.facts.name, self.dtype)
 
-    def bounds(self) -> list[Bound]:
+    def bounds(self) -> Bounds:
         return bounds(self.spec)
 
-    def bounds_chart(self, every: list[Bound]) -> BarChart:
-        return bounds_chart(every, self.facts.shape.associations, "What theory promises a model of these sizes")
+    def bounds_chart(self, every: Bounds) -> BarChart:
+        return bounds_chart(every, self.facts.shape.associations, "What theory guarantees a model of these sizes")
 
     def theory(self) -> list[PlanRow]:
         """The smallest model that each result gives for the shape of the facts."""

@@ -1,0 +1,13 @@
+"""Draw the figures of docs/ whose data ship with rote: `python tools/draw_figures.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rote.report.documented import documented_charts
+from rote.report.drawing import write_chart
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+for name, chart in documented_charts().items():
+    print(write_chart(chart, DOCS / f"{name}.png"))
