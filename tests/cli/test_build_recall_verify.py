@@ -177,3 +177,15 @@ def test_weights_are_packed_once(rote, monkeypatch):
     outcome = rote("build", facts, "-o", "model", "--method", "kajitsuka2025.theorem4_1", "--json")
     assert len(calls) == 1
     assert outcome.json["bytes"] == folder.weights_bytes(folder.read_folder("model").model)
+
+
+def test_what_build_prints_as_json_a_library_call_gives(rote, tmp_path):
+    from rote.constructions.build import build
+
+    source = "random:vocab=6,context=2,facts=9,seed=1"
+    printed = rote("build", source, "-o", tmp_path / "model", "--json").json
+    built = build(source)
+    given = built.summary(built.save(tmp_path / "again"))
+    assert {**printed, "folder": "", "seconds": 0} == {**given, "folder": "", "seconds": 0}
+    assert given["bytes"] == built.summary()["bytes"]
+    assert built.seconds > 0

@@ -41,7 +41,7 @@ def said(capsys, *arguments):
 
 
 def shown(number):
-    return "–" if number is None else f"{number:,}"
+    return "-" if number is None else f"{number:,}"
 
 
 def plan_rows(browser):

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
 from rote.cli.output import AsJson, describe, print_json, print_pairs
+from rote.display import number
 
 
 def build(
@@ -61,8 +62,6 @@ def build(
     force
         Replace an existing model folder.
     """
-    import time
-
     from rote.folders.destination import check_destination
 
     # Before tensors are loaded, which takes seconds: what is wrong with the folder, the facts or the settings.
@@ -72,12 +71,9 @@ def build(
     tell(task.origin.notes)
 
     from rote.constructions.build import build as build_model
-    from rote.folders import write_folder
-    from rote.folders.folder import written_bytes
 
     if rank_one:
         options["rank_one"] = True
-    start = time.perf_counter()
     built = build_model(
         task,
         method,
@@ -90,32 +86,8 @@ def build(
         progress=bars(),
         **options,
     )
-    seconds = time.perf_counter() - start
-    write_folder(output, built.model, task.origin, built.provenance, built.certificate, overwrite=force)
-    certificate, size = built.certificate, written_bytes(output)
-    summary = {
-        "folder": str(output),
-        "method": built.provenance["method"],
-        "spec": built.model.spec.to_config(),
-        "dtype": certificate.dtype,
-        "facts": certificate.facts,
-        "recalled": certificate.recalled,
-        "missed": certificate.missed,
-        "ceiling": certificate.recallable / certificate.facts,
-        "parameters": certificate.parameters,
-        "bytes": size,
-        "bits_per_parameter": certificate.bits_per_parameter,
-        "min_margin": certificate.min_margin,
-        "margin_rounding": certificate.margin_rounding,
-        "divergence": certificate.divergence,
-        "largest_error": certificate.largest_error,
-        "meets": certificate.meets,
-        "promised": certificate.promised,
-        "measured": certificate.measured,
-        "seconds": round(seconds, 3),
-        "seed": seed,
-        "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in built.attempts],
-    }
+    built.save(output, overwrite=force)
+    certificate, summary = built.certificate, built.summary(output)
     if as_json:
         print_json(summary)
         return
@@ -125,7 +97,7 @@ def build(
             "method": summary["method"],
             "architecture": describe(built.model.spec),
             "parameters": certificate.parameters,
-            "bytes": size,
+            "bytes": summary["bytes"],
             **{
                 name.replace("_", " "): summary[name]
                 for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
@@ -133,17 +105,13 @@ def build(
             },
             "guarantee": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",
             "measured": ", ".join(
-                f"{name.replace('_', ' ')} {_short(value)}"
+                f"{name.replace('_', ' ')} {number(value)}"
                 for name, value in certificate.measured.items()
                 if isinstance(value, int | float | str)
             ),
-            "time": f"{seconds:.1f} s",
+            "time": f"{built.seconds:.1f} s",
             "folder": str(output),
         },
     )
     for attempt in built.attempts:
         print(f"  left {attempt}")
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

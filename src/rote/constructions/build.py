@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rote.constructions.construction import Abandoned, Construction, Request, co
 from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
+from rote.folders.folder import weights_bytes, written_bytes
 from rote.measure.certificate import Certificate, examine
 from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
@@ -43,11 +45,48 @@ class Built:
     """What was tried before, and why it was left: smaller models of the same method, or other methods."""
     origin: Origin = field(default_factory=Origin)
     """Where the facts came from."""
+    seconds: float = 0.0
+    """Time that building and checking took."""
 
     @typed
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
         """Write the model as a model folder, whole or not at all, with its certificate."""
         return write_folder(path, self.model, self.origin, self.provenance, self.certificate, overwrite=overwrite)
+
+    @typed
+    def summary(self, folder: str | Path | None = None) -> dict[str, Any]:
+        """Everything as one JSON document: what `rote build --json` prints. With `folder`, where it was saved.
+
+        >>> import rote
+        >>> built = rote.build("random:vocab=6,context=2,facts=9,seed=1")
+        >>> summary = built.summary()
+        >>> summary["recalled"], summary["missed"], summary["seed"]
+        (9, 0, 0)
+        """
+        certificate = self.certificate
+        return {
+            **({} if folder is None else {"folder": str(folder)}),
+            "method": self.provenance["method"],
+            "spec": self.model.spec.to_config(),
+            "dtype": certificate.dtype,
+            "facts": certificate.facts,
+            "recalled": certificate.recalled,
+            "missed": certificate.missed,
+            "ceiling": certificate.recallable / certificate.facts,
+            "parameters": certificate.parameters,
+            "bytes": weights_bytes(self.model) if folder is None else written_bytes(folder),
+            "bits_per_parameter": certificate.bits_per_parameter,
+            "min_margin": certificate.min_margin,
+            "margin_rounding": certificate.margin_rounding,
+            "divergence": certificate.divergence,
+            "largest_error": certificate.largest_error,
+            "meets": certificate.meets,
+            "promised": certificate.promised,
+            "measured": certificate.measured,
+            "seconds": round(self.seconds, 3),
+            "seed": self.provenance["seed"],
+            "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in self.attempts],
+        }
 
     def _repr_html_(self) -> str:
         stated = {"method": self.provenance["method"], **self.certificate.shown(), "bytes": self.model.bytes}
@@ -82,15 +121,17 @@ def build(
     >>> rote.build("random:vocab=6,context=2,facts=9,seed=1", method="rote.readout", dtype="float64").certificate.dtype
     'float64'
     """
-    task = facts(task)
+    started, task = time.perf_counter(), facts(task)
     sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
     if dtype is not None:
         dtype_named(dtype)
     common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress}
     open_choice = method is None and not options and all(size is None for size in sizes.values())
     if open_choice and isinstance(task, AssociationTask):
-        return _first_that_holds(task, **common)
-    return _by(construction_named(method or DEFAULT_METHODS[type(task)]), task, sizes, options, **common)
+        built = _first_that_holds(task, **common)
+    else:
+        built = _by(construction_named(method or DEFAULT_METHODS[type(task)]), task, sizes, options, **common)
+    return replace(built, seconds=time.perf_counter() - started)
 
 
 def _first_that_holds(
