@@ -217,7 +217,7 @@ def test_hooks_see_and_change_what_flows(spec):
 
 def test_models_without_attention_have_no_patterns():
     model = rote.build({"a": "1", "b": "2"}, method="bietti2023", dim=16).model
-    with pytest.raises(InputError, match="shows nothing on its way"):
+    with pytest.raises(InputError, match="no residual stream"):
         model.to_torch().patterns(torch.zeros(1, model.spec.context, dtype=torch.long))
 
 

@@ -11,7 +11,7 @@ import numbers
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rote.errors import problems
 
@@ -61,6 +61,8 @@ def fits(value: Any, hint: Any) -> bool:
     origin, parts = get_origin(hint), get_args(hint)
     if hint is None or hint is types.NoneType:
         return value is None
+    if origin is Annotated:
+        return fits(value, parts[0])
     if origin in (Union, types.UnionType):
         return any(fits(value, part) for part in parts)
     if origin is Literal:
@@ -80,8 +82,10 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def in_words(hint: Any) -> str:
-    """A type as a reader names it, `int, str or None`."""
+    """A type as a reader names it, `int, str or None`; one annotated with a text, by that text."""
     origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return next((text for text in parts[1:] if isinstance(text, str)), in_words(parts[0]))
     if origin in (Union, types.UnionType):
         names = list(dict.fromkeys(in_words(part) for part in parts))
         return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
@@ -97,4 +101,4 @@ def in_words(hint: Any) -> str:
 @cache
 def _declared(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
     plain = inspect.unwrap(function)
-    return inspect.signature(plain), get_type_hints(plain)
+    return inspect.signature(plain), get_type_hints(plain, include_extras=True)

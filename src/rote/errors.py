@@ -55,7 +55,7 @@ class InputError(RoteError):
     >>> rote.build(3)
     Traceback (most recent call last):
     ...
-    rote.errors.InputError: facts: a path, a DataFrame, a mapping ... is wanted, found int
+    rote.errors.InputError: build: `task=3`: must be a path, a DataFrame, a mapping ... found int
     """
 
 

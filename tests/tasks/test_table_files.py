@@ -284,7 +284,7 @@ def test_parquet_and_frames_that_are_not_tables(file, tmp_path):
     assert "column 'b' holds List(Int64)" in refusal(polars.DataFrame({"a": ["x"], "b": [[1]]}))
     assert "there are no rows" in refusal(polars.DataFrame({"a": [], "b": []}, schema={"a": str, "b": str}))
     assert "column 'b' is empty in row 2" in refusal(polars.DataFrame({"a": ["x", "y"], "b": [1, None]}))
-    assert "a generator or a named source is wanted, found int" in refusal(3)
+    assert "a generator, a named source or a task, found int" in refusal(3)
 
 
 def test_paths_that_lead_nowhere(tmp_path, file, monkeypatch):

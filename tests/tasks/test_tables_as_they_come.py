@@ -148,7 +148,7 @@ def test_keys_of_several_parts_are_tuples():
         ([("a", "b"), "c"], "not a pair"),
         ([(("a", "b"), "c"), ("d", "e")], "1 to 2 parts"),
         ({"a": None}, "not text or a number"),
-        (object(), "is wanted, found object"),
+        (object(), "a task, found object"),
     ],
 )
 def test_what_is_no_fact_is_refused(source, message):

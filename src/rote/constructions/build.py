@@ -19,6 +19,7 @@ from rote.folders.folder import weights_bytes, written_bytes
 from rote.measure.certificate import Certificate, examine
 from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
+from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 from rote.tasks.facts import Facts, facts
@@ -101,7 +102,7 @@ def build(
     dim: int | None = None,
     head_dim: int | None = None,
     heads: int | None = None,
-    dtype: str | None = None,
+    dtype: Dtype | None = None,
     seed: int = 0,
     keep_keys: bool = True,
     progress: Progress = SILENT,
@@ -135,7 +136,7 @@ def build(
 
 
 def _first_that_holds(
-    task: AssociationTask, dtype: str | None, seed: int, keep_keys: bool, progress: Progress
+    task: AssociationTask, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
 ) -> Built:
     """By the default method, or the next one whose model recalls all that can be recalled."""
     if seed < 0:
@@ -160,7 +161,7 @@ def _by(
     task: Task,
     sizes: dict[str, int | None],
     options: dict[str, Any],
-    dtype: str | None,
+    dtype: Dtype | None,
     seed: int,
     keep_keys: bool,
     progress: Progress,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ForwardRef, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.errors import InputError, nearest, problems, validation_problems
-from rote.models.spec import Spec
+from rote.models.spec import Dtype, Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.theory import RESULTS
@@ -58,7 +58,7 @@ class Request(Generic[TaskT_co, OptionsT_co]):
     dim: int | None = None
     head_dim: int | None = None
     heads: int | None = None
-    dtype: str = "float32"
+    dtype: Dtype | Literal["auto"] = "float32"
     seed: int = 0
     progress: Progress = SILENT
 
@@ -121,7 +121,7 @@ class Construction(Generic[TaskT, OptionsT]):
     """Why it meets no result, where it does not."""
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
-    default_dtype: str = "float32"
+    default_dtype: Dtype | Literal["auto"] = "float32"
     """Precision when the user names none; `auto` lets the construction choose the smallest that is exact."""
 
     @property

@@ -38,7 +38,7 @@ from rote.folders.layout import SOURCE
 from rote.measure.ground_truth import ground_truth
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask
+from rote.tasks import AssociationTask, require_associations
 from rote.tasks.facts import Facts, facts
 
 SOLVED: dict[str, tuple[str, ...]] = {
@@ -106,9 +106,8 @@ def suite(
     >>> [model.id for model in suite.manifest.models][:2]
     ['theorem1-d8-k4-load0.5-seed0', 'theorem1-d8-k4-load1-seed0']
     """
-    table, path = facts(task), Path(output)
-    if not isinstance(table, AssociationTask):
-        raise InputError(f"`facts`: a suite stores keys with one answer each; this is a {type(table).__name__}")
+    table = require_associations(facts(task), "a suite stores keys with one answer each")
+    path = Path(output)
     _refuse(loads, shapes, methods, formats, seeds)
     check_destination(path, overwrite, SUITE_FOLDER)
     cells = [

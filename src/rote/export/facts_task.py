@@ -27,7 +27,7 @@ from rote.folders.destination import check_destination, written_aside
 from rote.folders.folder import write_json
 from rote.folders.layout import CERTIFICATE
 from rote.folders.verification import Check, Verification
-from rote.tasks import AssociationTask, Task
+from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
 
@@ -120,8 +120,7 @@ def _checks(stated: TaskCertificate, examined: TaskCertificate) -> Iterator[Chec
 
 
 def _written(task: Task) -> tuple[AssociationTask, Spelling]:
-    if not isinstance(task, AssociationTask):
-        raise InputError(f"`facts`: the harness asks for one answer to a key; this is a {type(task).__name__}")
+    task = require_associations(task, "the harness asks for one answer per key; give keys with one answer each")
     spelling = Spelling.of(task)
     if wrong := refuse_ambiguous(spelling, task):
         raise problems("export", wrong)

@@ -22,7 +22,7 @@ from rote.measure.matching import for_model
 from rote.measure.recall import margins
 from rote.measure.streaming import stream_logits
 from rote.models.model import Model
-from rote.tasks import AssociationTask, Task
+from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import facts as read_facts
 from rote.tasks.origin import UNNAMED, Origin
 
@@ -72,11 +72,8 @@ def subject_of(source: Exportable, facts: Task | str | None = None) -> ExportSub
     """The model and its facts; facts that are not given are read again from where the model's folder says."""
     model, origin, provenance, certificate = _parts(source)
     folder = source.path if isinstance(source, Folder) else Path(source) if isinstance(source, str | Path) else Path()
-    task = facts if isinstance(facts, AssociationTask) else _facts_of(origin, certificate, facts, folder)
-    if not isinstance(task, AssociationTask):
-        raise InputError(
-            f"`facts`: an export is checked fact by fact, each a key with one answer; this is a {type(task).__name__}"
-        )
+    found = facts if isinstance(facts, Task) else _facts_of(origin, certificate, facts, folder)
+    task = require_associations(found, "an export is checked fact by fact; give keys with one answer each")
     if model.spec.reads != "tokens":
         raise InputError(
             f"a {model.spec.architecture} model of this kind reads vectors, and other tools would have no text to give "

@@ -13,7 +13,7 @@ from rote.measure.recall import Recall
 from rote.measure.recall import recall as recall_by_tokens
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, Task
+from rote.tasks import Task, require_associations
 from rote.tasks.facts import Facts, facts
 
 
@@ -56,6 +56,5 @@ def recall(
         return recall_by_tokens(model, task, progress)
     # A prompt is made of whole cells, however a rote model would read them.
     asked = task if isinstance(task, Task) else facts(task, keys="words")
-    if not isinstance(asked, AssociationTask):
-        raise InputError("a language model is asked for facts with one answer each, not for distributions or vectors")
+    asked = require_associations(asked, "a language model is asked for facts with one answer each")
     return language_recall(model, asked, templates, relation=relation, batch=batch, progress=progress)

@@ -34,7 +34,7 @@ def load_language_model(
     model: str | Path,
     *,
     gguf: str | None = None,
-    dtype: str = "float32",
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32",
     device: str = "cpu",
     download: bool = False,
     remote_code: bool = False,

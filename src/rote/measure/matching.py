@@ -6,6 +6,8 @@ from typing import TypeVar, cast
 
 from rote.errors import InputError, problems
 from rote.models.model import Model
+from rote.models.query_attention import QueryAttention
+from rote.models.spec import Spec
 from rote.tasks import Task, TokenTask, VectorTask
 
 TaskKind = TypeVar("TaskKind", bound=Task)
@@ -18,14 +20,14 @@ def for_model(task: TaskKind, model: Model) -> TaskKind:
             f"a {model.spec.architecture} model of this kind reads {model.spec.reads}, but these facts are {task.reads}"
         )
     if isinstance(task, VectorTask):
-        _refuse_other_vectors(task, model)
+        _refuse_other_vectors(task, model.spec)
     elif isinstance(task, TokenTask):
         _refuse_other_tokens(task, model)
     return task if model.vocabulary is None else cast(TaskKind, task.in_vocabulary(model.vocabulary))
 
 
 def _refuse_other_tokens(task: TokenTask, model: Model) -> None:
-    context, vocab = _size(model, "context"), _size(model, "vocab")
+    context, vocab = model.spec.context, model.spec.vocab
     if context != task.context:
         raise InputError(
             f"the model reads contexts of {context} tokens but these facts have {task.context}; "
@@ -38,19 +40,15 @@ def _refuse_other_tokens(task: TokenTask, model: Model) -> None:
         )
 
 
-def _refuse_other_vectors(task: VectorTask, model: Model) -> None:
+def _refuse_other_vectors(task: VectorTask, spec: Spec) -> None:
     differences = [
-        f"the model's {name} is {_size(model, name)} but the task's is {given}"
-        for name, given in (("context", task.context), ("dim", task.dim))
-        if _size(model, name) != given
+        f"the model's {name} is {size} but the task's is {given}"
+        for name, size, given in (("context", spec.context, task.context), ("dim", spec.dim, task.dim))
+        if size != given
     ]
-    outputs = _size(model, "outputs") or _size(model, "vocab") or 0
+    outputs = spec.outputs if isinstance(spec, QueryAttention) else spec.vocab or 0
     # Classes that no example carries are still classes, but a target has a fixed length.
     if outputs < task.outputs or (task.targets is not None and outputs != task.outputs):
         differences.append(f"the model gives {outputs} outputs but the task has {task.outputs}")
     if differences:
         raise problems("the model does not fit these vectors", differences)
-
-
-def _size(model: Model, name: str) -> int | None:
-    return getattr(model.spec, name, None)

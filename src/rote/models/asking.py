@@ -11,8 +11,8 @@ import numpy as np
 from rote.errors import InputError
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
-from rote.tasks.kinds import TokenTask
 from rote.tasks.task import Task
+from rote.tasks.token_task import TokenTask
 
 if TYPE_CHECKING:
     from rote.models.model import Model

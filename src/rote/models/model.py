@@ -20,11 +20,11 @@ from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask
 from rote.models.forward import forward, forward_in_parts
 from rote.models.module import RoteModule
-from rote.models.spec import Spec
+from rote.models.spec import Dtype, Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
-DTYPES: dict[str, torch.dtype] = {
+DTYPES: dict[Dtype, torch.dtype] = {
     "float64": torch.float64,
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
@@ -33,9 +33,10 @@ DTYPES: dict[str, torch.dtype] = {
 
 
 def dtype_named(name: str) -> torch.dtype:
-    if name not in DTYPES:
+    found = next((dtype for known, dtype in DTYPES.items() if known == name), None)
+    if found is None:
         raise InputError(f"`dtype={name}`: is not one of {', '.join(DTYPES)}")
-    return DTYPES[name]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,7 @@ class Model:
         return sum(tensor.numel() * tensor.element_size() for tensor in self.weights.values())
 
     @typed
-    def to(self, dtype: torch.dtype | str) -> Model:
+    def to(self, dtype: torch.dtype | Dtype) -> Model:
         """The same model with its parameters in another float dtype, or one named as in `DTYPES`; integers stay."""
         dtype = dtype_named(dtype) if isinstance(dtype, str) else dtype
         cast = {

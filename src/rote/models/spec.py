@@ -20,6 +20,9 @@ Count = Annotated[int, Field(ge=1, le=2**40)]
 CountOrZero = Annotated[int, Field(ge=0, le=2**40)]
 """A size that may be zero."""
 
+Dtype = Literal["float64", "float32", "bfloat16", "float16"]
+"""Float dtypes that weights are saved in, by name."""
+
 MOST_PARAMETERS = 2**45
 """Above this a specification is a slip of the keyboard: 2^45 float32 numbers are 128 TiB."""
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rote.tasks.generators import random_associations as random_associations
     from rote.tasks.generators import random_distributions as random_distributions
     from rote.tasks.generators import random_vectors as random_vectors
-    from rote.tasks.kinds import TokenTask as TokenTask
     from rote.tasks.kinds import require_associations as require_associations
     from rote.tasks.kinds import require_tokens as require_tokens
     from rote.tasks.origin import Origin as Origin
     from rote.tasks.origin import Reading as Reading
     from rote.tasks.shape import TaskShape as TaskShape
     from rote.tasks.task import Task as Task
+    from rote.tasks.token_task import TokenTask as TokenTask
     from rote.tasks.vectors import VectorTask as VectorTask
     from rote.tasks.vocabulary import PAD as PAD
     from rote.tasks.vocabulary import SEPARATOR as SEPARATOR
@@ -38,13 +38,13 @@ _WHERE = {
     "random_associations": "generators",
     "random_distributions": "generators",
     "random_vectors": "generators",
-    "TokenTask": "kinds",
     "require_associations": "kinds",
     "require_tokens": "kinds",
     "Origin": "origin",
     "Reading": "origin",
     "TaskShape": "shape",
     "Task": "task",
+    "TokenTask": "token_task",
     "VectorTask": "vectors",
     "PAD": "vocabulary",
     "SEPARATOR": "vocabulary",

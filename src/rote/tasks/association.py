@@ -19,7 +19,7 @@ from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
-from rote.tasks.task import Task
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary, token_ids
 
 
@@ -49,7 +49,7 @@ def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
 
 
 @dataclass(frozen=True, eq=False)
-class AssociationTask(Task):
+class AssociationTask(TokenTask):
     """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum.
 
     >>> import rote
@@ -59,7 +59,7 @@ class AssociationTask(Task):
     """
 
     kind: ClassVar = "associations"
-    reads: ClassVar = "tokens"
+    rows_are: ClassVar = "facts"
 
     contexts: np.ndarray
     answers: np.ndarray
@@ -96,37 +96,12 @@ class AssociationTask(Task):
         answers = np.array([order[answer] for _, answer in facts], dtype=np.int32)
         return cls(contexts, answers, Vocabulary(order), origin or Origin())
 
-    @property
-    def facts(self) -> int:
-        return len(self.answers)
-
-    @property
-    def context(self) -> int:
-        return self.contexts.shape[1]
-
-    @property
-    def vocab(self) -> int:
-        return len(self.vocabulary)
-
-    def __len__(self) -> int:
-        return self.facts
-
-    def __repr__(self) -> str:
-        return (
-            f"AssociationTask({self.facts} facts, vocab {self.vocab}, context {self.context}, {self.origin.source!r})"
-        )
-
     def __getitem__(self, row: int) -> Fact:
         answer = self.vocabulary.tokens[int(self.answers[row])]
         return in_words(self.vocabulary.words(self.contexts[row]), answer, self.origin.reading)
 
-    def inputs(self, rows: slice) -> np.ndarray:
-        """What a model's forward pass takes for these rows."""
-        return self.contexts[rows]
-
     @property
     def used(self) -> np.ndarray:
-        """Ids of the tokens that occur."""
         return np.union1d(self.contexts, self.answers)
 
     @cached_property
@@ -159,7 +134,7 @@ class AssociationTask(Task):
         return [f"{key} -> {answer}" for key, answer in zip(keys, answers, strict=True)]
 
     def lines(self) -> Iterator[str]:
-        """The facts written out as text: key, tab, answer."""
+        """Key, tab, answer."""
         words = self.vocabulary.tokens
         for context, answer in zip(self.contexts.tolist(), self.answers.tolist(), strict=True):
             yield f"{' '.join(words[token] for token in context)}\t{words[answer]}\n"
@@ -196,9 +171,7 @@ class AssociationTask(Task):
         """Bits in the answers of all distinct keys."""
         return self.answer_entropy * self.distinct_keys
 
-    @cached_property
-    def shape(self) -> TaskShape:
-        """The sizes that bounds and plans need."""
+    def _shape(self) -> TaskShape:
         return TaskShape(
             associations=self.distinct_keys,
             vocab=self.vocab,
@@ -219,7 +192,6 @@ class AssociationTask(Task):
         return replace(self, contexts=self.contexts[rows], answers=self.answers[rows])
 
     def in_vocabulary(self, vocabulary: Vocabulary) -> AssociationTask:
-        """The same facts in another vocabulary's ids, as a model that was built elsewhere needs them."""
         if vocabulary == self.vocabulary:
             return self
         places = self.vocabulary.places_in(vocabulary, self.used)

@@ -21,7 +21,7 @@ from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
-from rote.tasks.task import Task
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import Vocabulary, token_ids
 
 
@@ -39,7 +39,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DistributionTask(Task):
+class DistributionTask(TokenTask):
     """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t).
 
     >>> import rote
@@ -50,7 +50,7 @@ class DistributionTask(Task):
     """
 
     kind: ClassVar = "distributions"
-    reads: ClassVar = "tokens"
+    rows_are: ClassVar = "contexts"
 
     contexts: np.ndarray
     prior: np.ndarray
@@ -158,28 +158,6 @@ class DistributionTask(Task):
             origin=origin or Origin(),
         )
 
-    @property
-    def facts(self) -> int:
-        """Number of contexts."""
-        return len(self.contexts)
-
-    @property
-    def context(self) -> int:
-        return self.contexts.shape[1]
-
-    @property
-    def vocab(self) -> int:
-        return len(self.vocabulary)
-
-    def __len__(self) -> int:
-        return self.facts
-
-    def __repr__(self) -> str:
-        return (
-            f"DistributionTask({self.facts} contexts, vocab {self.vocab}, context {self.context}, "
-            f"{self.origin.source!r})"
-        )
-
     def __getitem__(self, row: int) -> Spread:
         row = range(self.facts)[row]
         entries = slice(self.starts[row], self.starts[row + 1])
@@ -187,13 +165,8 @@ class DistributionTask(Task):
         shares = dict(zip(answers, self.probabilities[entries].tolist(), strict=True))
         return Spread(self.vocabulary.words(self.contexts[row]), shares, self.origin.reading)
 
-    def inputs(self, rows: slice) -> np.ndarray:
-        """What a model's forward pass takes for these rows."""
-        return self.contexts[rows]
-
     @property
     def used(self) -> np.ndarray:
-        """Ids of the tokens that occur."""
         return np.union1d(self.contexts, self.tokens)
 
     def dense(self, rows: slice = slice(None)) -> np.ndarray:
@@ -259,7 +232,7 @@ class DistributionTask(Task):
         return None
 
     def lines(self) -> Iterator[str]:
-        """The distributions written out as text: key, tab, next token, tab, joint probability."""
+        """Key, tab, next token, tab, joint probability."""
         words = self.vocabulary.tokens
         for row, context in enumerate(self.contexts.tolist()):
             key = " ".join(words[token] for token in context)
@@ -275,9 +248,7 @@ class DistributionTask(Task):
         answers = self.tokens[order][self.starts[:-1]]
         return AssociationTask(self.contexts, answers, self.vocabulary, self.origin)
 
-    @cached_property
-    def shape(self) -> TaskShape:
-        """The sizes that bounds and plans need."""
+    def _shape(self) -> TaskShape:
         return self.likeliest().shape.model_copy(update={"bits": self.entropy_bits})
 
     def _fingerprint(self) -> str:
@@ -300,7 +271,6 @@ class DistributionTask(Task):
         )
 
     def in_vocabulary(self, vocabulary: Vocabulary) -> DistributionTask:
-        """The same distributions in another vocabulary's ids."""
         if vocabulary == self.vocabulary:
             return self
         places = self.vocabulary.places_in(vocabulary, self.used)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import ValidationError
 
+from rote.arguments import typed
 from rote.errors import InputError, problems, validation_problems
+from rote.tasks.frame_protocol import Frame
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import Table
 from rote.tasks.task import Task
 
-Facts: TypeAlias = Any
+Facts: TypeAlias = Annotated[
+    Task | str | os.PathLike[str] | Frame | Mapping[Any, Any] | list[Any] | tuple[Any, ...] | Iterator[Any],
+    "a path, a DataFrame, a mapping or pairs of keys and answers, a generator, a named source or a task",
+]
 """What is accepted wherever facts are: a task, a path, a DataFrame of any library, a mapping or pairs of keys and
-answers, a generator or a named source. `facts` refuses what is none of these."""
+answers, a generator or a named source."""
 
 GENERATOR = "random"
 STDIN = "-"
 
 
+@typed
 def facts(source: Facts, **reading: Any) -> Task:
     """The task that `source` holds.
 
@@ -158,21 +164,15 @@ def _from_stdin(reading: Reading) -> Task:
 
 def _from_object(source: Any, reading: Reading) -> Task:
     """A task, a DataFrame, or facts as Python has them."""
-    from rote.tasks.readers.frame import is_frame, table_of
-    from rote.tasks.readers.pairs import is_pairs, table_of_pairs
+    from rote.tasks.readers.frame import table_of
+    from rote.tasks.readers.pairs import table_of_pairs
     from rote.tasks.reading import task_from_table
-    from rote.tasks.task import Task
 
     if isinstance(source, Task):
         return source
-    if is_frame(source):
+    if isinstance(source, Frame):
         return task_from_table(table_of(source, "DataFrame"), Origin(source="DataFrame", reading=reading))
-    if is_pairs(source):
-        return task_from_table(table_of_pairs(source), Origin(reading=reading))
-    raise InputError(
-        "facts: a path, a DataFrame, a mapping or pairs of keys and answers, a generator or a named source is wanted, "
-        f"found {type(source).__name__}"
-    )
+    return task_from_table(table_of_pairs(source), Origin(reading=reading))
 
 
 def _from_generator(source: str, reading: Reading) -> Task:

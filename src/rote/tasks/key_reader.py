@@ -15,8 +15,8 @@ import numpy as np
 
 from rote.errors import InputError
 from rote.tasks.key_set import KeySet
-from rote.tasks.kinds import TokenTask
 from rote.tasks.origin import Reading
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 
 WAYS = 200

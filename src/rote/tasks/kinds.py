@@ -1,4 +1,4 @@
-"""Refusing a task of the wrong kind, where only one kind will do."""
+"""Rejecting a task of the wrong kind, where only one kind will do."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from rote.errors import InputError
 from rote.tasks.association import AssociationTask
 from rote.tasks.distribution import DistributionTask
 from rote.tasks.task import Task
-
-TokenTask = AssociationTask | DistributionTask
-"""A task whose contexts are tokens of a vocabulary."""
+from rote.tasks.token_task import TokenTask
 
 
 def require_associations(task: Task, why: str) -> AssociationTask:

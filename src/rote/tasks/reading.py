@@ -19,6 +19,7 @@ from rote.tasks.distribution import DistributionTask
 from rote.tasks.keys import Tokenised, as_letters, as_spaces, as_words, numbered
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import SHOWN, Table
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 
 LONGEST_SPELLED = 80
@@ -40,7 +41,7 @@ class Roles:
     weight: str | None
 
 
-def task_from_table(table: Table, origin: Origin) -> AssociationTask | DistributionTask:
+def task_from_table(table: Table, origin: Origin) -> TokenTask:
     """The task a table holds when it is read as `origin.reading` says; every problem is reported at once.
 
     The task's origin says how it was read: what the reading leaves open is filled in, what was noticed is noted.

@@ -22,7 +22,7 @@ from rote.errors import InputError
 from rote.models.attention_only import Transformer
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress, Stage
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import TokenTask
 from rote.training import native_engine
 from rote.training.data import Data
 from rote.training.failure import FAILURES, Failed
@@ -39,7 +39,7 @@ from rote.training.torch_objective import TorchObjective
 class TrainingTrial:
     """One model to train. `key` is the caller's name for it and is returned unchanged."""
 
-    task: AssociationTask | DistributionTask
+    task: TokenTask
     spec: Spec
     protocol: Protocol
     seed: int
@@ -111,7 +111,7 @@ def _jobs(
     _must_exist(device)
     fused = engine != "torch" and device == "cpu" and native_engine.available(required=engine == "native")
     # Trials that share a task share the problem made of it.
-    problems_of: dict[AssociationTask | DistributionTask, TrainingProblem] = {}
+    problems_of: dict[TokenTask, TrainingProblem] = {}
     jobs: list[_Job] = []
     refused: list[tuple[TrainingTrial, Failed]] = []
     for trial in trials:

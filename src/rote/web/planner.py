@@ -18,6 +18,7 @@ from rote.experiments.sizing.built import BITS
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Dtype
 from rote.report.build_command import build_command
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks.shape import TaskShape
@@ -26,7 +27,6 @@ from rote.theory.sizes import theorem1_spec
 from rote.web.facts_choice import MOST_FACTS, FactsChoice, chosen_facts
 from rote.web.query import Query
 
-Dtype = Literal["float32", "bfloat16", "float16", "float64"]
 DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "float16", "float64")
 Variant = Literal["per-head", "shared"]
 VARIANTS: tuple[Variant, ...] = ("per-head", "shared")

@@ -12,6 +12,7 @@ from rote.experiments.sizing.plan import plan_rows
 from rote.experiments.sizing.row import PlanRow, Section
 from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Dtype
 from rote.progress import Progress
 from rote.tasks import require_tokens
 from rote.tasks.facts import facts
@@ -74,7 +75,7 @@ def plan_of(state: PlannerState, tables: Tables, jobs: Jobs, wait: float = 0.0) 
         return ShownPlan(problem=str(error), waiting=isinstance(error, Busy))
 
 
-def _rows(name: str, dropped: Dropped | None, dtype: str | None, progress: Progress) -> Sequence[PlanRow]:
+def _rows(name: str, dropped: Dropped | None, dtype: Dtype | None, progress: Progress) -> Sequence[PlanRow]:
     task = require_tokens(facts(name), "plans are for token tasks") if dropped is None else dropped.task
     builds, built = planned_builds(task), []
     with progress.stage("methods", len(builds)) as stage:

@@ -17,7 +17,7 @@ from torch import Tensor
 from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.models.budget import SOLVE_FLOATS, rows_within
 from rote.models.model import Model, dtype_named
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import DistributionTask, TokenTask
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def _fill(matrix: Tensor, columns: int) -> Tensor:
     return torch.nn.functional.pad(matrix, (0, columns - matrix.shape[1]))[:, :columns].contiguous()
 
 
-def encoder_model(encoder: Encoder, task: AssociationTask | DistributionTask, dtype: str) -> Model:
+def encoder_model(encoder: Encoder, task: TokenTask, dtype: str) -> Model:
     """An encoder, one row per context of the task, as a model in the dtype that is saved."""
     kind = dtype_named(dtype)
     spec = encoder_spec(task, encoder.dim)

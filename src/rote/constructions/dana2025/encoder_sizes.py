@@ -6,7 +6,7 @@ from typing import Any
 
 from rote.constructions.construction import Request
 from rote.models.sequence_encoder import SequenceEncoder
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import DistributionTask, TokenTask
 
 DEFAULT_DIM = 16
 """Embedding dimension when none is given, or vocab - 1 where that is less: there every distribution is exact."""
@@ -17,7 +17,7 @@ def chosen_dim(request: Request[DistributionTask, Any]) -> int:
     return request.dim or min(DEFAULT_DIM, max(1, request.task.vocab - 1))
 
 
-def encoder_spec(task: AssociationTask | DistributionTask, dim: int) -> SequenceEncoder:
+def encoder_spec(task: TokenTask, dim: int) -> SequenceEncoder:
     """A row for every context of the task."""
     return SequenceEncoder(vocab=task.vocab, context=task.context, contexts=len(task.contexts), dim=dim)
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from rote.constructions.construction import Options, Request
 from rote.errors import InputError
 from rote.models.mlp_transformer import MlpTransformer
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import TokenTask
 from rote.theory.sizes import widest_head
 
 
@@ -25,9 +25,7 @@ class NeuronOptions(Options):
     """First MLP layers drawn at most; the best-conditioned is kept."""
 
 
-def neurons_spec(
-    request: Request[AssociationTask | DistributionTask, NeuronOptions], contexts: int, dim: int
-) -> MlpTransformer:
+def neurons_spec(request: Request[TokenTask, NeuronOptions], contexts: int, dim: int) -> MlpTransformer:
     """The specification, with sizes chosen where they are absent; fewer neurons than contexts are refused here."""
     task, width = request.task, request.options.width or contexts
     if width < contexts:
@@ -46,5 +44,5 @@ def neurons_spec(
     )
 
 
-def solve_may_fail(request: Request[AssociationTask | DistributionTask, NeuronOptions]) -> str:
+def solve_may_fail(request: Request[TokenTask, NeuronOptions]) -> str:
     return f"as many neurons as contexts: whether {request.dtype} carries the solve is seen when it is made"

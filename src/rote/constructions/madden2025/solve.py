@@ -15,11 +15,11 @@ from rote.models.forward.attention_only import residual
 from rote.models.forward.mlp_transformer import neurons
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.model import Model, dtype_named
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import TokenTask
 
 
 def solve(
-    request: Request[AssociationTask | DistributionTask, NeuronOptions],
+    request: Request[TokenTask, NeuronOptions],
     spec: MlpTransformer,
     contexts: Integer[Tensor, "rows context"],
     unembed: Float[Tensor, "vocab dim"],

@@ -9,6 +9,7 @@ from rote.errors import InputError, RoteError
 from rote.experiments.capacities.search import Capacity, largest_recalled, table_for
 from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 
@@ -20,7 +21,7 @@ def built_capacity(
     task: AssociationTask | None = None,
     start: int | None = None,
     tolerance: float = 0.02,
-    dtype: str = "float32",
+    dtype: Dtype = "float32",
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,

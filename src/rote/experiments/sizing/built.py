@@ -17,7 +17,7 @@ from rote.constructions.construction import Construction, Request, parse_options
 from rote.errors import CheckFailed, InputError
 from rote.experiments.sizing.row import PlanRow
 from rote.folders.folder import weights_bytes
-from rote.models.spec import Spec, in_words, size_of
+from rote.models.spec import Dtype, Spec, in_words, size_of
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, TokenTask
 from rote.theory import RESULTS
@@ -36,7 +36,7 @@ class PlannedBuild:
     """Number of facts up to which building takes seconds."""
     options: dict[str, Any] = field(default_factory=dict)
 
-    def build(self, task: TokenTask, dtype: str | None, progress: Progress = SILENT) -> Built:
+    def build(self, task: TokenTask, dtype: Dtype | None, progress: Progress = SILENT) -> Built:
         """The model that the row describes."""
         return build(task, self.construction.id, dtype=dtype, keep_keys=False, progress=progress, **self.options)
 
@@ -55,7 +55,7 @@ def planned_builds(task: TokenTask) -> list[PlannedBuild]:
 
 
 def built_row(
-    planned: PlannedBuild, task: TokenTask, dtype: str | None, everything: bool = False, progress: Progress = SILENT
+    planned: PlannedBuild, task: TokenTask, dtype: Dtype | None, everything: bool = False, progress: Progress = SILENT
 ) -> PlanRow:
     """The row of one construction: the size of the built model, where the build starts, or why it is rejected."""
     construction = planned.construction

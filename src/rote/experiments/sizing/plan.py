@@ -19,6 +19,7 @@ from rote.experiments.sizing.row import PlanRow, Section
 from rote.experiments.sizing.theory import rows_without_model, theory_rows
 from rote.experiments.storage import zipped_bytes
 from rote.models.model import dtype_named
+from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
@@ -31,7 +32,7 @@ SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
 def plan(
     task: Facts,
     *,
-    dtype: str | None = None,
+    dtype: Dtype | None = None,
     everything: bool = False,
     progress: Progress = SILENT,
 ) -> Records[PlanRow]:

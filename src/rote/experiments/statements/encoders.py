@@ -22,7 +22,7 @@ from rote.constructions.dana2025.lookup_encoder import (
 from rote.experiments.statements.distributions import distributions
 from rote.measure.divergence import divergence
 from rote.papers.kinds.statement_settings import BestEncoder, Circle, LookUpRows, TwoContexts
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import DistributionTask, require_associations
 from rote.tasks.facts import facts
 
 FLOOR = 1e-12
@@ -55,10 +55,7 @@ def best_encoder_numbers(cell: BestEncoder, seed: int) -> Numbers:
 
 def circle_numbers(cell: Circle, seed: int) -> Numbers:
     """Every fact of a table in two dimensions."""
-    task = facts(cell.facts)
-    if not isinstance(task, AssociationTask):
-        raise TypeError(f"{cell.facts} are no associations")
-    kept = task.majority()
+    kept = require_associations(facts(cell.facts), "the statement is about associations").majority()
     built = build(kept, "dana2025.proposition3", dtype="float64", seed=seed)
     certain = DistributionTask(
         kept.contexts,

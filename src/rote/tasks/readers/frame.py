@@ -17,11 +17,6 @@ MOST_TEXT = 2**28
 """Bytes of text in one column."""
 
 
-def is_frame(source: Any) -> bool:
-    """Whether this looks like a DataFrame: named columns that can be taken out by name."""
-    return hasattr(source, "columns") and hasattr(source, "__getitem__") and hasattr(source, "shape")
-
-
 def read_parquet(path: Path) -> Table:
     """A table from a Parquet file; rows are named by their number from 1 on."""
     return table_from_parquet(read_bytes(path), str(path))

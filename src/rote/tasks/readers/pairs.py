@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rote.errors import InputError, problems
 from rote.tasks.table import SHOWN, Table, checked_table
-
-
-def is_pairs(source: Any) -> bool:
-    """Whether this is a mapping, or a list, tuple or iterator of pairs."""
-    return isinstance(source, Mapping | list | tuple) or (isinstance(source, Iterable) and hasattr(source, "__next__"))
 
 
 def table_of_pairs(source: Any) -> Table:

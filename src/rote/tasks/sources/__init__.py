@@ -8,8 +8,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from rote.errors import InputError
-from rote.tasks.association import AssociationTask
-from rote.tasks.distribution import DistributionTask
 from rote.tasks.grammar import checked, options_of
 from rote.tasks.origin import Contradictions, Keys, Origin, Reading
 from rote.tasks.reading import task_from_table
@@ -18,6 +16,7 @@ from rote.tasks.sources.countries import COUNTRIES
 from rote.tasks.sources.source import Source as Source
 from rote.tasks.sources.wordnet import WORDNET
 from rote.tasks.table import Table
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import Vocabulary
 
 SOURCES: dict[str, Source] = {source.name: source for source in (AIRPORTS, COUNTRIES, WORDNET)}
@@ -51,7 +50,7 @@ class _Options(BaseModel):
     contradictions: Contradictions | None = None
 
 
-def named_task(written: str, asked: Reading) -> AssociationTask | DistributionTask:
+def named_task(written: str, asked: Reading) -> TokenTask:
     """The task of a named source with options, as in `airports:answer=country,facts=1000,seed=1`.
 
     Options in the text and reading options beside it are the same; where both are given, those beside it win.

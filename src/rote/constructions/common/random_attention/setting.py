@@ -24,14 +24,14 @@ from rote.constructions.common.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, DistributionTask
+from rote.tasks import TokenTask
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionSetting:
     """Attention and its features: skip columns first, then `width` columns for each head."""
 
-    task: AssociationTask | DistributionTask
+    task: TokenTask
     spec: AttentionOnly
     embeddings: Embeddings
     heads: Heads
@@ -42,7 +42,7 @@ class AttentionSetting:
     @classmethod
     def draw(
         cls,
-        task: AssociationTask | DistributionTask,
+        task: TokenTask,
         spec: AttentionOnly,
         dtype: torch.dtype,
         score_std: float,
