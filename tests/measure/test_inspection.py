@@ -122,10 +122,9 @@ def test_a_wrong_answer_has_a_negative_margin_and_lower_precision_is_taken_as_it
 
 
 def test_keys_that_were_never_stored_and_models_without_heads_are_refused():
-    from rote.models.asking import with_reader
 
     task, model = facts_and_model(SPECS["one layer"])
-    model = with_reader(model, task)
+    model = model.with_reader(task)
     key = next(
         key
         for number in range(task.vocab**3)

@@ -17,7 +17,6 @@ from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
 from rote.folders.folder import weights_bytes, written_bytes
 from rote.measure.certificate import Certificate, examine
-from rote.models.asking import with_reader
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
@@ -195,7 +194,7 @@ def _by(
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
     }
-    return Built(with_reader(draft.model, task, keep_keys), certificate, provenance, draft.abandoned, task.origin)
+    return Built(draft.model.with_reader(task, keep_keys), certificate, provenance, draft.abandoned, task.origin)
 
 
 def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:

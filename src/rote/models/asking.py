@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import numpy as np
+from torch import Tensor
 
 from rote.errors import InputError
+from rote.models.spec import Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
-from rote.tasks.task import Task
-from rote.tasks.token_task import TokenTask
-
-if TYPE_CHECKING:
-    from rote.models.model import Model
+from rote.tasks.vocabulary import Vocabulary
 
 AT_ONCE = 1024
 """Keys that are run together."""
@@ -23,7 +21,7 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """Another answer, and by how much its logit is behind the best one's."""
+    """Another answer, and how far its logit is behind the best one."""
 
     answer: str
     behind: float
@@ -31,7 +29,7 @@ class RunnerUp:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model says to a key. An unknown key has no answer: a model would guess one with all confidence.
+    """A model's answer to a key. An unknown key has no answer: a model would guess one with full confidence.
 
     >>> import rote
     >>> model = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).model
@@ -45,7 +43,7 @@ class Answer:
     key: tuple[str, ...]
     answer: str | None
     margin: float | None
-    """The answer's logit less that of the next best."""
+    """Logit margin: the answer's logit minus that of the runner-up."""
     known: bool
     """Whether the key was stored. Without a set of keys, whether it can be read at all."""
     runners_up: tuple[RunnerUp, ...] = ()
@@ -61,8 +59,26 @@ class Answer:
         return asdict(self)
 
 
-def reader_of(model: Model) -> KeyReader:
-    """How the model reads keys: its own way, or tokens as they are where nothing else is known of it."""
+class Askable(Protocol):
+    """What asking needs of a model; `rote.Model` has it."""
+
+    @property
+    def spec(self) -> Spec: ...
+
+    @property
+    def weights(self) -> dict[str, Tensor]: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary | None: ...
+
+    @property
+    def reader(self) -> KeyReader | None: ...
+
+    def logits(self, inputs: Any) -> Tensor: ...
+
+
+def reader_of(model: Askable) -> KeyReader:
+    """How the model reads keys: by its own reader, or token by token where it has none."""
     if model.spec.reads != "tokens":
         raise InputError(f"a {model.spec.architecture} model of this kind reads vectors; it cannot be asked in words")
     if model.reader is not None:
@@ -74,18 +90,13 @@ def reader_of(model: Model) -> KeyReader:
     return KeyReader(model.vocabulary, model.spec.context, stored=stored)
 
 
-def with_reader(model: Model, task: Task, keep_keys: bool = True) -> Model:
-    """The model with its task's way of reading keys, and the set of them unless it is to be left out."""
-    return replace(model, reader=KeyReader.of(task, keep_keys)) if isinstance(task, TokenTask) else model
-
-
-def ask(model: Model, words: Sequence[str], runners_up: int = 3) -> Answer:
+def ask(model: Askable, words: Sequence[str], runners_up: int = 3) -> Answer:
     """One question, in words as someone would type them."""
     _refuse(words)
     return next(answers(model, [reader_of(model).taken(list(words))], runners_up))
 
 
-def answers(model: Model, keys: Sequence[Sequence[str]], runners_up: int = 3) -> Iterator[Answer]:
+def answers(model: Askable, keys: Sequence[Sequence[str]], runners_up: int = 3) -> Iterator[Answer]:
     """Answers to keys, each given as its cells, in their order."""
     reader = reader_of(model)
     words = reader.vocabulary.tokens

@@ -22,6 +22,8 @@ from rote.models.forward import forward, forward_in_parts
 from rote.models.module import RoteModule
 from rote.models.spec import Dtype, Spec
 from rote.tasks.key_reader import KeyReader
+from rote.tasks.task import Task
+from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import Vocabulary
 
 DTYPES: dict[Dtype, torch.dtype] = {
@@ -94,6 +96,10 @@ class Model:
         gives the patterns (see `rote.RoteModule`); `rote.from_torch` is the way back.
         """
         return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)
+
+    def with_reader(self, task: Task, keep_keys: bool = True) -> Model:
+        """The model with the reader of its task's keys, and the set of stored keys unless `keep_keys` is false."""
+        return replace(self, reader=KeyReader.of(task, keep_keys)) if isinstance(task, TokenTask) else self
 
     @property
     def dtype(self) -> torch.dtype:

@@ -48,7 +48,7 @@ def in_words(key: tuple[str, ...], answer: str, reading: Reading) -> Fact:
     return (SpelledFact if reading.keys == "letters" else Fact)(key, answer)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AssociationTask(TokenTask):
     """Contexts (facts x context token ids) and one answer each; memorized when its logit is the strict maximum.
 

@@ -38,7 +38,7 @@ class Spread(NamedTuple):
         return str(in_words(self.key, shown + (", ..." if len(likeliest) > 3 else ""), self.reading))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistributionTask(TokenTask):
     """Contexts, a prior over them, and a distribution over next tokens per context (the papers' pi_t).
 
