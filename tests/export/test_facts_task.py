@@ -32,7 +32,7 @@ def test_the_harness_reads_every_fact_and_verifies_until_one_is_changed(padded, 
 
 def test_a_task_needs_facts_with_one_answer_and_the_harness(words, tmp_path, monkeypatch):
     need("lm-eval")
-    with pytest.raises(InputError, match="asks for one answer to a key; this is a DistributionTask"):
+    with pytest.raises(InputError, match="holds distributions; the harness asks for one answer per key"):
         export_task(DistributionTask.from_weighted_facts([(("a", "b"), "c", 1.0)]), tmp_path / "task")
     monkeypatch.setitem(sys.modules, "lm_eval", None)
     with pytest.raises(InputError, match=r"lm-eval is not installed.*pip install 'byrote\[lm-eval\]'"):
