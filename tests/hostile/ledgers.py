@@ -21,18 +21,21 @@ from rote.experiments.ledgers.schema import checksum
 DEEP, DIGITS = 100_000, 10_000
 ODD: tuple[object, ...] = (
     None, 0, -1, 2**63 - 1, -(2**63), 1.5, float("inf"), -1e308, b"\xff\x00", "", "x", "NaN", "null", "[]",
-    "{}", "[[]]", '""', '{"a":1,"a":2}', '"\\ud800"', '{"\\ud800": "\\udfff"}', '{"spec": "\\u001b[31m"}', "[" * DEEP, '{"a":' * DEEP,
+    "{}", "[[]]", '""', '{"a":1,"a":2}', '"\\ud800"', '{"\\ud800": "\\udfff"}', '{"spec": "\\u001b[31m"}',
+    "[" * DEEP, '{"a":' * DEEP,
     "[" * 900 + "]" * 900, "9" * DIGITS, '{"trials": ' + "9" * DIGITS + "}", '{"trials": -5, "protocol": []}',
     '{"protocol": {}, "experiment": "dana2025.fig4", "kind": []}',
     '{"experiment": "dana2025.fig4", "protocol": "fast"}',
     '{"spec": [], "accuracy": []}', '{"spec": {"heads": "many", "dim": [], "vocab": 1e400}}',
-    '{"accuracy": {"a": NaN}}', '{"spec": {"heads": -1, "dim": 9999999999, "architecture": 7}, "protocol": 3}', '{"accuracy": ' + "8" * 400 + "}",
+    '{"accuracy": {"a": NaN}}', '{"spec": {"heads": -1, "dim": 9999999999, "architecture": 7}, "protocol": 3}',
+    '{"accuracy": ' + "8" * 400 + "}",
     "2999-01-01T00:00:00+00:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "2026-01-01", "tomorrow",
 )  # fmt: skip
 """In the place of a value; those of SQLite's own types and JSON of every kind."""
 VALUES = (
     ("run", "format"), ("run", "identity"), ("run", "identity"), ("run", "about"), ("cells", "cell"),
-    ("trials", "cell"), ("trials", "seed"), ("trials", "seconds"), ("trials", "ended"), ("trials", "checksum"), ("results", "result"),
+    ("trials", "cell"), ("trials", "seed"), ("trials", "seconds"), ("trials", "ended"), ("trials", "checksum"),
+    ("results", "result"),
     ("results", "result"), ("failures", "reason"), ("failures", "seed"), ("failures", "ended"),
 )  # fmt: skip
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -46,7 +49,8 @@ OBJECTS = (
     "cell TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000))))",
     "ALTER TABLE trials ADD COLUMN more TEXT", "DROP TABLE failures", "CREATE TABLE more (a, b)", "DELETE FROM run",
     "INSERT INTO run SELECT * FROM run", "DROP INDEX trial_names", "PRAGMA user_version = 9",
-    "PRAGMA encoding = 'UTF-16'", "DELETE FROM cells", "DELETE FROM results", "UPDATE trials SET cell = 1", "UPDATE run SET format = 1",
+    "PRAGMA encoding = 'UTF-16'", "DELETE FROM cells", "DELETE FROM results", "UPDATE trials SET cell = 1",
+    "UPDATE run SET format = 1",
 )  # fmt: skip
 COMMANDS: tuple[list[str], ...] = (
     ["runs", "list", "{given}"], ["runs", "list", "{given}", "--json"], ["runs", "show", "{run}"],
