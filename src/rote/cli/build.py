@@ -11,6 +11,9 @@ from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, sett
 from rote.cli.output import AsJson, describe, print_json, print_pairs
 from rote.display import number
 
+LABELS = {"min_margin": "smallest logit margin"}
+"""Names of measures where the table has other words than the JSON document."""
+
 
 def build(
     facts: Facts,
@@ -99,7 +102,7 @@ def build(
             "parameters": certificate.parameters,
             "bytes": summary["bytes"],
             **{
-                name.replace("_", " "): summary[name]
+                LABELS.get(name) or name.replace("_", " "): summary[name]
                 for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
                 if summary[name] is not None
             },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +31,6 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
     The last column takes the room that is left on the screen: its text is folded, or cut to one line unless `whole`.
     """
-    import shutil
     from textwrap import shorten, wrap
 
     rows = [list(row) for row in rows]
@@ -69,12 +69,17 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 
 def print_pairs(title: str, pairs: dict[str, Any]) -> None:
-    """Names and values, one a line."""
+    """Names and values, one per line; a long value is folded."""
+    from textwrap import wrap
+
     pairs = {visible(name): value for name, value in pairs.items()}
     print(_bold(visible(title)))
     width = max(map(len, pairs))
+    room = max(24, shutil.get_terminal_size().columns - width - 4)
     for name, value in pairs.items():
-        print(f"  {name.ljust(width)}  {visible(number(value))}")
+        lines = wrap(visible(number(value)), room, break_long_words=False, break_on_hyphens=False) or [""]
+        for at, line in enumerate(lines):
+            print(f"  {(name if at == 0 else '').ljust(width)}  {line}".rstrip())
     print()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts, tell
 from rote.cli.output import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
@@ -39,33 +39,31 @@ def plan(
     task = require_tokens(read_facts(facts, reading), why)
 
     from rote.experiments.sizing.plan import plan as make_plan
-    from rote.report.build_command import build_command
+    from rote.report.build_command import build_command, build_line
 
+    tell(task.origin.notes)
     rows = make_plan(task, dtype=dtype, everything=everything, progress=bars())
-    typed = "" if reading is None else reading.typed()
-
-    def command(row: PlanRow) -> str | None:
-        return build_command(row, task.origin.source, dtype, typed)
-
+    source, typed = task.origin.source, "" if reading is None else reading.typed()
     if as_json:
-        print_json([{**row.model_dump(), "command": command(row)} for row in rows])
+        print_json([{**row.model_dump(), "command": build_command(row, source, dtype, typed)} for row in rows])
         return
     sections = {name: [row for row in rows if row.section == name] for name in ("starts", "orders", "refused")}
     sized = [row for row in rows if row.section in ("builds", "no model")]
     print_table(
         f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers",
-        ["bytes", "parameters", "method, or command that builds it"],
+        ["bytes", "parameters", "method", "model"],
         [
-            [row.bytes, row.parameters, _what(row, command(row))]
+            [row.bytes, row.parameters, _method(row), _model(row)]
             for row in sorted(sized, key=lambda row: row.bytes or 0)
         ],
     )
     if sections["starts"]:
         print_table(
             "size known only after building (--all builds them)",
-            ["method", "command and starting size"],
-            [[row.id, f"{_what(row, command(row))}: {row.reason}"] for row in sections["starts"]],
+            ["method", "starting size"],
+            [[_method(row), f"{_model(row)}: {row.reason}"] for row in sections["starts"]],
         )
+    print(f"build one: {build_line(source, 'METHOD', dtype, typed)}\n")
     if sections["orders"]:
         print_table(
             "orders of growth and estimates, without a construction",
@@ -80,6 +78,13 @@ def plan(
         )
 
 
-def _what(row: PlanRow, command: str | None) -> str:
-    note = f"; {row.note}" if row.note else ""
-    return f"{row.id}: {row.model}" if command is None else f"{command}  ({row.model}{note})"
+def _method(row: PlanRow) -> str:
+    """What follows `--method` in the command that builds a row; its id where no method does."""
+    from rote.experiments.sizing.row import NO_METHOD
+    from rote.report.build_command import option_flags
+
+    return row.id if row.construction == NO_METHOD else f"{row.construction}{option_flags(row)}"
+
+
+def _model(row: PlanRow) -> str:
+    return f"{row.model}; {row.note}" if row.note else row.model

@@ -41,6 +41,10 @@ def recall(
     expect
         all: exit 1 if the model misses a fact that a model can recall.
     """
+    from rote.folders.layout import is_export
+
+    if is_export(model):
+        raise InputError(f"{model}: an export of rote; `rote verify {model}` asks it for every fact")
     if _is_language_model(model):
         raise InputError(f"{model}: a language model, which is asked in words; use `rote lm recall {model} FACTS`")
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +12,7 @@ from rote.cli.output import AsJson, print_json, print_pairs, print_table
 if TYPE_CHECKING:
     from rote.experiments.runs.laws import SizeExponent
     from rote.experiments.size_laws import SizeSweep
+    from rote.measure.laws import LawFit
 
 
 def fit(
@@ -50,18 +52,30 @@ def fit(
                 _fixed(law.sweep, several),
                 f"{law.fits[0].points - law.fits[0].saturated}"
                 + (f" + {law.fits[0].saturated} saturated" if law.fits[0].saturated else ""),
-                "-" if law.power is None else f"{law.power.values['exponent']:.2f}",
-                "-" if law.power is None else "{:.2f} to {:.2f}".format(*law.power.hull("exponent")),
-                ", ".join(f"{fit.law} {fit.aicc:.1f}" for fit in law.fits),
+                *_power(law.power),
+                ", ".join(f"{fit.law} {fit.aicc:.1f}" for fit in law.fits if math.isfinite(fit.aicc))
+                or "too few points",
             ]
             for law in laws.laws
         ],
     )
-    if laws.sizes:
+    determined = {law.sweep.size for law in laws.laws if _power(law.power)[0] != "-"}
+    sizes = [size for size in laws.sizes if size.size in determined]
+    if sizes:
         print_pairs(
             "capacity grows as size^exponent",
-            {f"{size.size}, {size.architecture}" if several else size.size: _exponent(size) for size in laws.sizes},
+            {f"{size.size}, {size.architecture}" if several else size.size: _exponent(size) for size in sizes},
         )
+
+
+def _power(fit: LawFit | None) -> tuple[str, str]:
+    """The exponent of a power law and its interval, where the points determine one."""
+    if fit is None:
+        return "-", "-"
+    low, high = fit.hull("exponent")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "-", "not determined"
+    return f"{fit.values['exponent']:.2f}", f"{low:.2f} to {high:.2f}"
 
 
 def _exponent(size: SizeExponent) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -120,10 +121,14 @@ def _show(result: Sweep, files: list[str]) -> None:
     means = result.means()
     print_table("capacity of trained models", means.columns, means.rows())
     for law in result.laws:
-        power = law.power
-        growth = "-" if power is None else f"{power.values['exponent']:.2f} ({_ends(power.hull('exponent'))})"
+        power, size = law.power, law.sweep.size
+        low, high = (-math.inf, math.inf) if power is None else power.hull("exponent")
+        known = power is not None and math.isfinite(low) and math.isfinite(high)
         fixed = ", ".join(f"{name} {value}" for name, value in law.sweep.fixed.items() if name in result.grid.swept)
-        print(f"  capacity grows as {law.sweep.size}^{growth}{f' at {fixed}' if fixed else ''}")
+        growth = f"capacity grows as {size}^{power.values['exponent']:.2f} ({low:.2f} to {high:.2f})" if known else (
+            f"the exponent of {size} is not determined: train more --seeds or more values of it"
+        )  # fmt: skip
+        print(f"  {growth}{f' at {fixed}' if fixed else ''}")
     if not result.laws:
         print("  no law was fitted: a fit requires four values of one size below saturation")
     left_out = result.grid.left_out
@@ -136,7 +141,3 @@ def _show(result: Sweep, files: list[str]) -> None:
             "files": ", ".join(files),
         },
     )
-
-
-def _ends(ends: tuple[float, float]) -> str:
-    return f"{ends[0]:.2f} to {ends[1]:.2f}"

@@ -17,9 +17,18 @@ def build_command(row: PlanRow, source: str, dtype: str | None, reading: str = "
     """
     if row.construction == NO_METHOD or not row.possible:
         return None
-    options = "".join(
+    return build_line(source, f"{row.construction}{option_flags(row)}", dtype, reading)
+
+
+def build_line(source: str, method: str, dtype: str | None, reading: str = "") -> str:
+    """The `rote build` command for a method, its id with the flags of its options behind it."""
+    precision = "" if dtype is None else f" --dtype {dtype}"
+    return f"rote build {shlex.quote(source)} --method {method}{precision}{reading} -o model"
+
+
+def option_flags(row: PlanRow) -> str:
+    """The options of a row's method as flags, each with a space in front."""
+    return "".join(
         f" {FLAGS[name]}" if name in FLAGS else f" --set {shlex.quote(f'{name}={value}')}"
         for name, value in row.options.items()
     )
-    precision = "" if dtype is None else f" --dtype {dtype}"
-    return f"rote build {shlex.quote(source)} --method {row.construction}{options}{precision}{reading} -o model"
