@@ -78,7 +78,7 @@ def test_help_has_an_example_that_parses(command, capsys):
         (["runs", "merge", "nowhere", "-o", "out"], "two runs or more"),
         ([*SWEEP, "-o", "run", "--part", "3/2"], "--part 3/2: must be a number"),
         ([*SWEEP, "-o", "run", "--on", "mars"], "--on mars: is neither here, ray"),
-        (["reproduce", "mahdavi2024", "--part", "1/2"], "is for figures on tables"),
+        (["reproduce", "mahdavi2024", "--part", "1/2"], "is for figures about look-up tables"),
         (["capacity", "--vocab", "8", "--dim", "4", "--head-dim", "4", "--heads", "2", "--on", "ray"], "by building"),
     ],
 )
