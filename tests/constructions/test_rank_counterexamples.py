@@ -71,3 +71,13 @@ def test_as_many_facts_as_the_rank_are_stored(vocab, context, dim, heads, facts,
     assert task.shape.key_tokens == vocab
     built = rote.build(task, dim=dim, head_dim=dim, heads=heads, dtype="float64")
     assert built.certificate.recalled == rank
+
+
+def test_facts_that_crowd_are_the_reason_of_a_failed_build():
+    """81 of 110 facts on three tokens: Hk + d = 110 at these sizes, and the rank is 82."""
+    crowded = np.array(list(itertools.product(range(3), repeat=4)))
+    others = np.unique(np.random.default_rng(0).integers(3, 40, size=(40, 4)), axis=0)[:29]
+    contexts = np.concatenate([crowded, others])
+    task = AssociationTask(contexts, np.random.default_rng(1).integers(0, 40, 110), Vocabulary.numbered(50))
+    with pytest.raises(rote.CheckFailed, match=r"crowd on few tokens: 81 of the facts use 3 tokens.*rank 53 at most"):
+        rote.build(task, method="dana2025.theorem1", dim=10, head_dim=10, heads=10)

@@ -6,7 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from rote.theory.exact_rank import PRIME, all_contexts, exact_rank, rank_modulo
+from rote.theory.crowding import Crowding, crowding
+from rote.theory.exact_rank import PRIME, all_contexts, dependent_rows, exact_rank, rank_modulo
 from rote.theory.rank_range import CERTIFIED_CONTEXTS, certified_sizes, rank_is_known
 
 
@@ -132,3 +133,18 @@ def test_rank_modulo_a_prime():
     thin = draw.integers(PRIME, size=(30, 7))
     mixed = thin.astype(object) @ draw.integers(PRIME, size=(7, 25)).astype(object) % PRIME
     assert rank_modulo(mixed.astype(np.int64)) == 7
+
+
+def test_the_facts_that_crowd_are_found():
+    crowded = np.array(list(itertools.product(range(3), repeat=4)))
+    others = np.random.default_rng(0).integers(3, 40, size=(29, 4))
+    contexts = np.concatenate([crowded, others])
+    found = crowding(contexts, dim=10, head_dim=10, heads=10)
+    assert found == Crowding(facts=81, tokens=3, last_tokens=3, rank=3 + 10 * 5)
+    assert crowding(contexts, dim=10, head_dim=2, heads=50) is None
+
+
+def test_rows_of_a_dependence_are_told_apart():
+    rows = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 5]])
+    assert dependent_rows(rows).tolist() == [True, True, True, False]
+    assert not dependent_rows(rows[[0, 1, 3]]).any()

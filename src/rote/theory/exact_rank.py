@@ -26,6 +26,13 @@ def exact_rank(contexts: np.ndarray, dim: int, head_dim: int, heads: int, rank_o
 
     Almost every attention layer with these sizes has at least this rank on them. `rank_one`: W_Q^T W_K of rank one.
     """
+    return rank_modulo(exact_features(contexts, dim, head_dim, heads, rank_one, seed))
+
+
+def exact_features(
+    contexts: np.ndarray, dim: int, head_dim: int, heads: int, rank_one: bool = False, seed: int = 0
+) -> np.ndarray:
+    """The features of these contexts at one random instance, modulo p: one row per context."""
     draw = np.random.default_rng(seed)
     tokens, positions = int(contexts.max()) + 1, contexts.shape[1]
     e = draw.integers(PRIME, size=(tokens, dim))
@@ -44,7 +51,7 @@ def exact_rank(contexts: np.ndarray, dim: int, head_dim: int, heads: int, rank_o
         mixed = mixed * _power(total, np.full_like(total, PRIME - 2))[:, None] % PRIME
         read = draw.integers(PRIME, size=(head_dim, dim))
         groups.append(_product(mixed, read.T, PRIME))
-    return rank_modulo(np.concatenate(groups, 1))
+    return np.concatenate(groups, 1)
 
 
 def _exponents(x: np.ndarray, query: np.ndarray, key: np.ndarray) -> np.ndarray:
@@ -76,8 +83,21 @@ def _power(base: int | np.ndarray, exponents: np.ndarray) -> np.ndarray:
 def rank_modulo(matrix: np.ndarray, prime: int = PRIME) -> int:
     """Rank over the field of `prime` elements, by elimination."""
     rest = np.array(matrix.T if matrix.shape[0] < matrix.shape[1] else matrix) % prime
+    return _eliminate(rest, rest.shape[1], prime)
+
+
+def dependent_rows(matrix: np.ndarray, prime: int = PRIME) -> np.ndarray:
+    """Which rows take part in a linear dependence of the rows, over the field of `prime` elements."""
+    rows = len(matrix)
+    rest = np.concatenate([matrix % prime, np.eye(rows, dtype=np.int64)], 1)
+    rank = _eliminate(rest, matrix.shape[1], prime)
+    return rest[rank:, matrix.shape[1] :].any(0) if rank < rows else np.zeros(rows, dtype=bool)
+
+
+def _eliminate(rest: np.ndarray, columns: int, prime: int) -> int:
+    """Bring the first columns to echelon form in place, and count the pivots."""
     rank = 0
-    for column in range(rest.shape[1]):
+    for column in range(columns):
         nonzero = np.flatnonzero(rest[rank:, column])
         if not len(nonzero):
             continue

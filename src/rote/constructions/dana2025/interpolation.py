@@ -27,12 +27,16 @@ from rote.measure.rounding import MOST_ROUNDING
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
+from rote.theory.crowding import crowding
 from rote.theory.dana2025 import promised
 
 DENSE_FACTS = 2_500
 """Above this a bordered system is preferred where it can be used: it is faster and better conditioned from here on."""
 MOST_DENSE_FACTS = 25_000
 """Above this a dense solve is not chosen: it would hold 12 facts^2 bytes, 7.5 GB."""
+
+SINGULAR = 1e12
+"""Condition number of the best sample from which the features may be dependent, whatever the sample."""
 
 ROUNDING_REDRAWS = 1
 """How often attention is resampled for smaller rounding alone: where one more sample does not help, more heads do."""
@@ -119,6 +123,13 @@ def _not_met(task: AssociationTask, spec: AttentionOnly, dtype: str, tried: list
     best = min(tried, key=lambda draw: (draw["missed"], draw["condition"]))
     outcome = "was rejected" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
     groups = f" (worst group {best['group_condition']:.1e})" if "group_condition" in best else ""
+    crowded = None if best["condition"] < SINGULAR else crowding(task.contexts, spec.dim, spec.head_dim, spec.heads)
+    if crowded:
+        return (
+            f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: no layer of these sizes stores these "
+            f"{task.facts} facts by a solve. They crowd on few tokens: {crowded} (docs/lemma2.md). Narrower heads in "
+            f"greater number lose less: give a smaller `head_dim`, more `heads`, or leave both out"
+        )
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
         f"{dtype} after {len(tried)} samples; the best had condition number {best['condition']:.1e}{groups} at "
