@@ -37,7 +37,7 @@ LAYERS = [
     ("report",),
     ("web",),
     ("cli",),
-    ("extend",),
+    ("types", "extend"),
     ("testing",),
 ]
 """From the top down, as in docs/architecture.md."""

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from rote.experiments.files import write_text
-from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.reading import LmCapacity
 from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.markdown import table_lines
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save
@@ -49,7 +49,7 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
     return [*lines, "## Precision", "", *_precision(study)]
 
 
-def _table(study: Study, rows: list[tuple[StudyVariant, MeterReading]]) -> list[str]:
+def _table(study: Study, rows: list[tuple[StudyVariant, LmCapacity]]) -> list[str]:
     return table_lines(
         [
             "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "from, to",

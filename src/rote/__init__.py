@@ -17,7 +17,9 @@ Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
 
-What is in `rote.__all__` is stable: it changes in a release that says so. Everything else may change at any time.
+What is in `rote.__all__` is stable: it changes in a release that says so. So is what is in `rote.types` (types of
+arguments and results), `rote.extend` (your own constructions, results, architectures) and `rote.testing` (their
+suites). Everything else may change at any time.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows under columns; `total` marks the last row as a sum."""
 
     title: str

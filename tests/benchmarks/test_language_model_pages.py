@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("transformers", reason="language models need the package transformers")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
-from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.reading import LmCapacity
 from rote.lm.capacity.point import Point
 from rote.lm.capacity.rounding import ROUNDINGS
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import Sizes
+from rote.lm.capacity.subjects import LmSizes
 from rote.lm.language_model import ParameterCount
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from studies import architectures as meter_study
@@ -29,7 +29,7 @@ PNG = b"\x89PNG"
 SHAPE = StringShape(vocab=32)
 
 
-def a_reading(held: float, seconds: float) -> MeterReading:
+def a_reading(held: float, seconds: float) -> LmCapacity:
     """Held bits per parameter at the best of three loads after 80 steps; less after fewer, less at other loads."""
 
     def point(strings: int, share: float, seed: int, steps: int = 80) -> Point:
@@ -42,15 +42,15 @@ def a_reading(held: float, seconds: float) -> MeterReading:
 
     points = [point(strings, share, seed) for strings, share in ((30, 0.9), (40, 1), (50, 0.8)) for seed in (0, 1)]
     fewer = [point(40, share, seed, steps) for steps, share in ((10, 0.4), (20, 0.7), (40, 0.9)) for seed in (0, 1)]
-    return MeterReading("x", "strings", SHAPE, ParameterCount(1000, 200), tuple(points), tuple(fewer), 0.1, 0)
+    return LmCapacity("x", "strings", SHAPE, ParameterCount(1000, 200), tuple(points), tuple(fewer), 0.1, 0)
 
 
 def a_study() -> Study:
     variants = (
-        StudyVariant("architecture", "quick", "gpt2", Sizes(dim=8)),
-        StudyVariant("architecture", "dense but slow", "llama", Sizes(dim=8)),
-        StudyVariant("depth against width", "one block", "llama", Sizes(dim=8)),
-        StudyVariant("depth against width", "four blocks", "llama", Sizes(dim=4, layers=4)),
+        StudyVariant("architecture", "quick", "gpt2", LmSizes(dim=8)),
+        StudyVariant("architecture", "dense but slow", "llama", LmSizes(dim=8)),
+        StudyVariant("depth against width", "one block", "llama", LmSizes(dim=8)),
+        StudyVariant("depth against width", "four blocks", "llama", LmSizes(dim=4, layers=4)),
     )
     slow = a_reading(3.0, 4.0)
     return Study(variants, (a_reading(2.5, 2.0), slow, slow, a_reading(1.5, 2.0)))

@@ -12,7 +12,7 @@ from rote.errors import InputError
 from rote.lm.capacity.point import measure_point
 from rote.lm.capacity.rounding import after_rounding
 from rote.lm.capacity.strings import StringShape, random_strings
-from rote.lm.capacity.subjects import MeterSubject, Sizes, check_causal, subject
+from rote.lm.capacity.subjects import LmSizes, MeterSubject, check_causal, subject
 from rote.lm.capacity.training import ModuleMuon
 from rote.lm.language_model import count_parameters
 
@@ -29,14 +29,14 @@ def test_every_string_has_its_own_key():
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mamba"])
 def test_a_named_architecture_is_causal_and_ties_its_embeddings(name):
-    made = subject(name, Sizes(dim=8, layers=1, heads=2), SMALL)
+    made = subject(name, LmSizes(dim=8, layers=1, heads=2), SMALL)
     check_causal(made, SMALL)
-    untied = subject(name, Sizes(dim=8, layers=1, heads=2, tied=False), SMALL)
+    untied = subject(name, LmSizes(dim=8, layers=1, heads=2, tied=False), SMALL)
     assert count_parameters(untied.make()).total - count_parameters(made.make()).total == 8 * 8
 
 
 def test_a_small_model_holds_what_it_is_offered_and_nothing_of_fresh_strings():
-    made = subject("llama", Sizes(dim=8, layers=1, heads=2), SMALL)
+    made = subject("llama", LmSizes(dim=8, layers=1, heads=2), SMALL)
     point = measure_point(made, SMALL, strings=10, steps=150, rate=0.1, seed=0)
     assert 0.9 * 90 < point.held <= point.offered == 90
     assert point.fresh_is_nothing
@@ -71,11 +71,11 @@ def test_a_module_of_another_form_is_refused():
 def test_a_factory_is_imported_by_name(tmp_path, monkeypatch):
     (tmp_path / "my_models.py").write_text("import torch\ndef make():\n    return torch.nn.Embedding(8, 8)\n")
     monkeypatch.chdir(tmp_path)
-    check_causal(subject("my_models:make", Sizes(), SMALL), SMALL)
+    check_causal(subject("my_models:make", LmSizes(), SMALL), SMALL)
     with pytest.raises(InputError, match="cannot be imported"):
-        subject("my_models:nothing", Sizes(), SMALL)
+        subject("my_models:nothing", LmSizes(), SMALL)
     with pytest.raises(InputError, match="cannot be measured"):
-        subject("my_models", Sizes(), SMALL)
+        subject("my_models", LmSizes(), SMALL)
 
 
 def test_configuration_files_of_both_kinds_are_subjects(tmp_path):
@@ -83,27 +83,27 @@ def test_configuration_files_of_both_kinds_are_subjects(tmp_path):
     path = tmp_path / "spec.json"
     content = {"architecture": "attention-only", "vocab": 8, "context": 2, "dim": 4, "head_dim": 2, "heads": 3}
     path.write_text(json.dumps(content))
-    made = subject(str(path), Sizes(), facts)
+    made = subject(str(path), LmSizes(), facts)
     check_causal(made, facts)
     point = measure_point(made, facts, strings=12, steps=400, rate=0.1, seed=0)
     assert point.held == pytest.approx(12 * math.log2(8), rel=0.05)
     with pytest.raises(InputError, match="protocol=facts"):
-        subject(str(path), Sizes(), SMALL)
+        subject(str(path), LmSizes(), SMALL)
     other = tmp_path / "config.json"
     other.write_text(json.dumps({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 8}))
-    check_causal(subject(str(other), Sizes(), SMALL), SMALL)
+    check_causal(subject(str(other), LmSizes(), SMALL), SMALL)
     other.write_text(json.dumps({"model_type": "nobody-knows"}))
     with pytest.raises(InputError, match="knows no model of type"):
-        subject(str(other), Sizes(), SMALL)
+        subject(str(other), LmSizes(), SMALL)
 
 
 @pytest.mark.parametrize(
     ("name", "sizes", "parameters"),
     [
-        ("plain", Sizes(dim=8, mlp=2), 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8 + 3 * 8),
-        ("plain", Sizes(dim=8, mlp=2, norm="none", tied=False), 2 * 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8),
-        ("attention-only", Sizes(dim=8, heads=3, head_dim=5, layers=2), 8 * 8 + 5 * 8 + 2 * 4 * 8 * 15 + 3 * 8),
-        ("mlp-only", Sizes(dim=8, mlp=3), 8 * 8 + 5 * 8 + 2 * 24 * 8 + 2 * 8),
+        ("plain", LmSizes(dim=8, mlp=2), 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8 + 3 * 8),
+        ("plain", LmSizes(dim=8, mlp=2, norm="none", tied=False), 2 * 8 * 8 + 5 * 8 + 4 * 64 + 2 * 16 * 8),
+        ("attention-only", LmSizes(dim=8, heads=3, head_dim=5, layers=2), 8 * 8 + 5 * 8 + 2 * 4 * 8 * 15 + 3 * 8),
+        ("mlp-only", LmSizes(dim=8, mlp=3), 8 * 8 + 5 * 8 + 2 * 24 * 8 + 2 * 8),
     ],
 )
 def test_parts_of_a_plain_transformer_are_left_out_and_it_still_memorizes(name, sizes, parameters):
@@ -117,13 +117,13 @@ def test_parts_of_a_plain_transformer_are_left_out_and_it_still_memorizes(name, 
 
 def test_sizes_that_an_architecture_cannot_have_are_all_named():
     with pytest.raises(InputError, match=r"(?s)`dim`.*`layers`.*`heads`"):
-        subject("gpt2", Sizes(dim=0, layers=0, heads=0), SMALL)
+        subject("gpt2", LmSizes(dim=0, layers=0, heads=0), SMALL)
     with pytest.raises(InputError, match=r"(?s)`head_dim`.*`norm`"):
-        subject("gpt2", Sizes(head_dim=3, norm="rms"), SMALL)
+        subject("gpt2", LmSizes(head_dim=3, norm="rms"), SMALL)
     with pytest.raises(InputError, match="5 is odd"):
-        subject("llama", Sizes(dim=10, heads=2), SMALL)
+        subject("llama", LmSizes(dim=10, heads=2), SMALL)
     with pytest.raises(InputError, match="attention-only has no MLP"):
-        subject("plain", Sizes(mlp=0), SMALL)
+        subject("plain", LmSizes(mlp=0), SMALL)
 
 
 def test_rounding_leaves_the_module_as_it_was_and_coarser_is_no_better():

@@ -10,7 +10,7 @@ import pytest
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity import meter as run
 from rote.experiments.lm_capacity import points as meter_points
-from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.reading import LmCapacity
 from rote.lm.capacity.point import Point
 from rote.lm.capacity.rounding import ROUNDINGS
 from rote.lm.capacity.strings import StringShape
@@ -28,8 +28,8 @@ def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> Point:
     )  # fmt: skip
 
 
-def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> MeterReading:
-    return MeterReading("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
+def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> LmCapacity:
+    return LmCapacity("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
 
 
 def test_the_reading_is_the_largest_mean_with_the_interval_of_pooled_seeds():

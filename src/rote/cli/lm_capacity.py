@@ -13,7 +13,7 @@ from rote.cli.options import On, bars
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.experiments.lm_capacity.reading import MeterReading
+    from rote.experiments.lm_capacity.reading import LmCapacity
 
 
 def capacity(
@@ -90,7 +90,7 @@ def capacity(
     """
     from rote.errors import InputError
     from rote.experiments.lm_capacity.meter import lm_capacity as measure
-    from rote.lm.capacity.subjects import Sizes
+    from rote.lm.capacity.subjects import LmSizes
     from rote.report.density_figure import FORMATS
     from rote.report.lm_capacity_figure import meter_figure
 
@@ -99,7 +99,7 @@ def capacity(
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
     folder = output or Path("runs") / f"lm-capacity-{named}-{protocol}-{dim}x{layers}"
     reading = measure(
-        model, Sizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
+        model, LmSizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
         loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
     )  # fmt: skip
     drawn = None if figure is None else str(meter_figure(reading, figure))
@@ -112,7 +112,7 @@ def capacity(
     )
 
 
-def _show(reading: MeterReading, folder: Path, drawn: str | None) -> None:
+def _show(reading: LmCapacity, folder: Path, drawn: str | None) -> None:
     total = reading.parameters.total
     print_table(
         f"{reading.name}: bits per parameter, {reading.points[0].steps:,} steps at rate {reading.rate:g}",
@@ -149,14 +149,14 @@ def _show(reading: MeterReading, folder: Path, drawn: str | None) -> None:
     print(f"  {reading.trained} points trained now; run {folder}" + (f", figure {drawn}" if drawn else ""))
 
 
-def _with_interval(reading: MeterReading) -> str:
+def _with_interval(reading: LmCapacity) -> str:
     low, high = reading.interval
     if not math.isfinite(low):
         return f"{reading.bits_per_parameter:.3f} (no interval: raise --seeds, or --load beyond full recall)"
     return f"{reading.bits_per_parameter:.3f}, {low:.2f} to {high:.2f} (95 % over seeds, upper end at 8x the steps)"
 
 
-def _last_doubling(reading: MeterReading) -> str:
+def _last_doubling(reading: LmCapacity) -> str:
     gain, half_width = reading.gain_of_twice, reading.half_width
     if not math.isfinite(half_width):
         return f"{gain:+.3f}"
@@ -164,7 +164,7 @@ def _last_doubling(reading: MeterReading) -> str:
     return f"{gain:+.3f}; {than} the spread over seeds, +-{half_width:.3f}"
 
 
-def _more_steps(reading: MeterReading) -> str:
+def _more_steps(reading: LmCapacity) -> str:
     if not math.isfinite(reading.with_more_steps):
         return "unknown: requires several training lengths"
     return f"{reading.with_more_steps:.2f}, if each doubling gains the same share of the one before"

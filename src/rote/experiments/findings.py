@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rote.charts import Chart
-from rote.display import Table
+from rote.display import ResultTable
 from rote.experiments.figure_schedule import F, FigureSchedule
 from rote.experiments.verdict import Verdict, claim_summary
 from rote.papers.claims import Claim, Rule
@@ -65,11 +65,11 @@ class Findings(ABC, Generic[F, S]):
         """What else the summary says: names of axes, fitted laws."""
         return {}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         """The points, then what was made of them."""
         columns = self.columns
         cells = [[column.of(row) for column in columns] for row in self.rows()]
-        return [Table("points", [column.heading for column in columns], cells)]
+        return [ResultTable("points", [column.heading for column in columns], cells)]
 
     @cached_property
     def verdicts(self) -> list[tuple[Claim, Verdict]]:

@@ -35,6 +35,7 @@ DTYPES: dict[Dtype, torch.dtype] = {
 
 
 def dtype_named(name: str) -> torch.dtype:
+    """The torch dtype of a name, such as "float32"; another name is an error that lists those there are."""
     found = next((dtype for known, dtype in DTYPES.items() if known == name), None)
     if found is None:
         raise InputError(f"`dtype={name}`: is not one of {', '.join(DTYPES)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rote.charts import Chart
-from rote.display import Table
+from rote.display import ResultTable
 
 NARROW, SHORT = 4, 16
 """Columns and rows of a table that stands beside a chart."""
@@ -62,7 +62,7 @@ class Commands:
     lines: Sequence[str]
 
 
-Element = Pairs | Table | ChartElement | ClaimElement | Text | Commands
+Element = Pairs | ResultTable | ChartElement | ClaimElement | Text | Commands
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _half(element: Element) -> bool:
     """Whether half the width of a page is enough."""
     if isinstance(element, ChartElement):
         return not element.chart.wide
-    if isinstance(element, Table):
+    if isinstance(element, ResultTable):
         return len(element.columns) <= NARROW and len(element.rows) <= SHORT
     return isinstance(element, Text | ClaimElement)
 

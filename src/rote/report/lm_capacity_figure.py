@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from rote.experiments.lm_capacity.reading import MeterReading
+from rote.experiments.lm_capacity.reading import LmCapacity
 from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save
 
 
-def meter_figure(reading: MeterReading, path: Path) -> Path:
+def meter_figure(reading: LmCapacity, path: Path) -> Path:
     """A dot per seed, the mean at each size, the diagonal of what is offered, the plateau with its interval."""
     total = reading.parameters.total
     with figure(5.6, 3.9) as drawn:

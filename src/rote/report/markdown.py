@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from rote.display import Table, number
+from rote.display import ResultTable, number
 from rote.experiments.files import write_text
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Report, Text
 from rote.report.drawing import write_chart
@@ -38,7 +38,7 @@ def _lines(element: Element, folder: Path, prefix: str, formats: Sequence[str], 
         names = [f"{prefix}{element.name}.{kind}" for kind in formats]
         written += [write_chart(element.chart, folder / name) for name in names]
         return [f"![{element.chart.title}]({names[0]})"]
-    if isinstance(element, Table):
+    if isinstance(element, ResultTable):
         name = f"{prefix}{re.sub('[^a-z0-9]+', '-', element.title.lower()).strip('-')[:60]}.csv"
         written.append(write_text(folder / name, _csv(element)))
         return [f"{element.title} ([CSV]({name}))", "", *table_lines(element.columns, element.rows, element.numeric)]
@@ -61,7 +61,7 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _csv(table: Table) -> str:
+def _csv(table: ResultTable) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     writer.writerow(table.columns)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rote.charts import BarChart
-from rote.display import Table
+from rote.display import ResultTable
 from rote.errors import RoteError
 from rote.folders import Folder, verify
 from rote.measure.head_use import HeadTable, head_table
@@ -117,7 +117,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
         "promised associations": folder.certificate.promised,
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
-    table = Table(
+    table = ResultTable(
         f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "made again", ""], rows
     )
     said = Pairs({name: value for name, value in claims.items() if value is not None})
@@ -149,7 +149,7 @@ def _theory(folder: Folder, task: AssociationTask) -> list[Subsection]:
 def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Subsection]:
     points = recall_by_precision(folder.model, task, progress=progress)
     precision = ChartElement("precision", precision_chart(points))
-    coarse = Table(
+    coarse = ResultTable(
         "with fewer bits in every weight",
         ["bits of the significand", "recalled", "recall", "smallest margin"],
         [[point.bits, point.recalled, point.recall, point.min_margin] for point in points],
@@ -158,7 +158,7 @@ def _held(folder: Folder, task: AssociationTask, progress: Progress) -> list[Sub
         return [Subsection("What it holds", [precision, coarse])]
     table = head_table(folder.model, task, progress)
     order = table.by_margin()
-    weakest = Table(
+    weakest = ResultTable(
         "facts with the smallest margins",
         ["fact", "margin"],
         [[str(task[int(row)]), float(table.margins[row])] for row in order[:WEAKEST]],
@@ -193,7 +193,7 @@ def _where(folder: Folder, task: AssociationTask, table: HeadTable, row: int) ->
         ),
         ChartElement("heads", heads_chart(table)),
         *_specialisation(table),
-        Table(
+        ResultTable(
             "heads that matter to most facts",
             ["head", column, "adds to a margin, mean", "most", "adds most to"],
             [

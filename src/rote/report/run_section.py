@@ -6,7 +6,7 @@ import math
 import shlex
 from typing import Any
 
-from rote.display import Table
+from rote.display import ResultTable
 from rote.experiments.findings import Findings
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
@@ -49,7 +49,7 @@ def figure_subsection(findings: Findings[Any, Any]) -> Subsection:
         ClaimElement(claim.statement, claim.rule.in_words, verdict.outcome, verdict.why)
         for claim, verdict in findings.verdicts
     ]
-    elements += [Table(table.title, table.columns, table.rows[:MOST_ROWS]) for table in findings.tables()]
+    elements += [ResultTable(table.title, table.columns, table.rows[:MOST_ROWS]) for table in findings.tables()]
     if findings.figure.note:
         elements.append(Text(findings.figure.note))
     return Subsection(findings.title, elements)
@@ -80,7 +80,7 @@ def _flags(asked: dict[str, Any]) -> str:
     )
 
 
-def _laws(run: RunView) -> list[Table]:
+def _laws(run: RunView) -> list[ResultTable]:
     """The laws that a finished sweep was fitted with."""
     rows = [
         [
@@ -93,7 +93,7 @@ def _laws(run: RunView) -> list[Table]:
         for law in (run.sweep.laws if run.sweep else [])
     ]
     columns = ["size", "at", "best form", "exponent of a power law", "95 % interval"]
-    return [Table("how capacity grows with each size", columns, rows)] if rows else []
+    return [ResultTable("how capacity grows with each size", columns, rows)] if rows else []
 
 
 def _interval(ends: tuple[float, float] | None) -> str | None:

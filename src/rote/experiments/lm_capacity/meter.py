@@ -18,11 +18,11 @@ from rote.errors import InputError
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
-from rote.experiments.lm_capacity.reading import MeterProtocol, MeterReading
+from rote.experiments.lm_capacity.reading import LmCapacity, MeterProtocol
 from rote.experiments.runner import TrialList, run, run_ledger
 from rote.lm.capacity.point import Point
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import Sizes, check_causal, subject
+from rote.lm.capacity.subjects import LmSizes, check_causal, subject
 from rote.lm.language_model import count_parameters
 from rote.progress import SILENT, Progress
 
@@ -49,7 +49,7 @@ WIDENED = 4
 @typed
 def lm_capacity(
     model: str,
-    sizes: Sizes | None = None,
+    sizes: LmSizes | None = None,
     *,
     protocol: MeterProtocol = "strings",
     vocab: int = 64,
@@ -63,7 +63,7 @@ def lm_capacity(
     workers: int | None = None,
     on: str = HERE,
     progress: Progress = SILENT,
-) -> MeterReading:
+) -> LmCapacity:
     """The number of bits per parameter that `model` (see `rote.lm.capacity.subjects`) can be trained to hold.
 
     `loads` are bits offered per parameter. Default: increased or decreased until the best load has a worse neighbour
@@ -80,7 +80,7 @@ def lm_capacity(
     shape = StringShape(vocab, key, 14 if protocol == "strings" else 1)
     chosen = tuple(sorted(set(LOADS[protocol] if loads is None else loads)))
     _refuse(chosen, steps, seeds, rate)
-    made = subject(model, sizes or Sizes(), shape)
+    made = subject(model, sizes or LmSizes(), shape)
     check_causal(made, shape)
     counted = count_parameters(made.make())
     identity = {
@@ -88,13 +88,13 @@ def lm_capacity(
     }  # fmt: skip
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
     with run_ledger(folder, identity) as ledger:
-        measured = _Measured(PointTrainer(model, sizes or Sizes(), shape), ledger, on, workers, progress)
+        measured = _Measured(PointTrainer(model, sizes or LmSizes(), shape), ledger, on, workers, progress)
         peak = rate if rate is not None else _best_rate(measured, made.name, numbers[len(numbers) // 2], steps)
 
-        def reading_of(sizes: Sequence[int]) -> MeterReading:
+        def reading_of(sizes: Sequence[int]) -> LmCapacity:
             trials = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
             points = measured.points("held against offered bits", trials)
-            return MeterReading(made.name, protocol, shape, counted, points, (), peak, measured.trained)
+            return LmCapacity(made.name, protocol, shape, counted, points, (), peak, measured.trained)
 
         reading = reading_of(numbers)
         for _ in range(0 if loads is not None else WIDENED):
@@ -130,7 +130,7 @@ class _Measured:
         return tuple(Point(**ran.rows[trial.key].result) for trial in trials if trial.key in ran.rows)
 
 
-def _wider(reading: MeterReading) -> int | None:
+def _wider(reading: LmCapacity) -> int | None:
     """The next size on the side where the plateau may continue; None if it is bracketed or keys run out."""
     keys = reading.shape.vocab**reading.shape.key
     if reading.bracketed:

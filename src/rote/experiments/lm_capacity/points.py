@@ -15,7 +15,7 @@ from rote.experiments.trial import Trial
 from rote.interrupts import be_a_child
 from rote.lm.capacity.point import Point, measure_point
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import Sizes, subject
+from rote.lm.capacity.subjects import LmSizes, subject
 from rote.progress import Progress
 from rote.training.failure import FAILURES, Failed
 from rote.training.query_attention.train import one_thread
@@ -40,7 +40,7 @@ class PointTrainer:
     """Trains points of one model. The model is named, not sent: every process makes its own."""
 
     model: str
-    sizes: Sizes
+    sizes: LmSizes
     shape: StringShape
     stage: str = "training"
     """The text that progress shows."""

@@ -28,7 +28,7 @@ class ReadingInterval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MeterReading:
+class LmCapacity:
     """The capacity estimate of a language model."""
 
     name: str

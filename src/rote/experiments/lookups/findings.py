@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from rote.charts import Chart
-from rote.display import Table
+from rote.display import ResultTable
 from rote.experiments.findings import Column, Findings
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.lookups.charts import lookup_chart
@@ -82,7 +82,7 @@ class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
             for point in series.points
         ]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         """Every cell in both weightings, then the laws fitted in the published one."""
         fits = [
             [
@@ -95,7 +95,7 @@ class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
             for series, by_law in self.fits["sampled"].items()
             for fit in by_law.values()
         ]
-        laws = Table(
+        laws = ResultTable(
             "laws (95 % intervals: hull of resampled seeds and of the points' profile likelihood)",
             ["series", "law", "points", "rms", "parameters"],
             fits,

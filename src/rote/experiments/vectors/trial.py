@@ -29,7 +29,7 @@ class VectorTrial(Trial):
     protocol: VectorProtocol
     seed: int
     heads_measured: bool = False
-    """Whether the ledger keeps how the heads share the examples (see `vector_saturation`)."""
+    """Whether the ledger keeps how the heads share the examples (see `saturation`)."""
 
     @property
     def cell(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ PLAIN = ("plain", "attention-only", "mlp-only")
 
 
 @dataclass(frozen=True)
-class Sizes:
+class LmSizes:
     """Sizes of a model by its configuration's name; a configuration file's own sizes stand where one is absent."""
 
     dim: int = 16
@@ -52,7 +52,7 @@ class MeterSubject:
     identity: dict[str, Any]
 
 
-def subject(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
+def subject(model: str, sizes: LmSizes, shape: StringShape) -> MeterSubject:
     """The subject that a user's words name: an architecture, a config.json, a rote spec, or module:function."""
     if model in (*HUGGING_FACE, *PLAIN):
         _refuse(model, sizes)
@@ -100,7 +100,7 @@ def check_causal(made: MeterSubject, shape: StringShape) -> None:
         )
 
 
-def _refuse(model: str, sizes: Sizes) -> None:
+def _refuse(model: str, sizes: LmSizes) -> None:
     """Every size that this architecture cannot have."""
     refused = [
         f"`{name}`: {value} is too small; give at least 1"
@@ -123,7 +123,7 @@ def _refuse(model: str, sizes: Sizes) -> None:
         raise problems(model, refused)
 
 
-def _plain(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
+def _plain(model: str, sizes: LmSizes, shape: StringShape) -> MeterSubject:
     heads = 0 if model == "mlp-only" else sizes.heads
     made = {
         "vocab": shape.vocab, "length": shape.length, "dim": sizes.dim, "layers": sizes.layers, "heads": heads,
@@ -134,7 +134,7 @@ def _plain(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
     return MeterSubject(model, lambda: PlainTransformer(**made), {"plain": made})
 
 
-def _named(model: str, sizes: Sizes, shape: StringShape) -> MeterSubject:
+def _named(model: str, sizes: LmSizes, shape: StringShape) -> MeterSubject:
     package = transformers()
     common = {"vocab_size": shape.vocab, "tie_word_embeddings": sizes.tied, "bos_token_id": None, "eos_token_id": None}
     if model == "gpt2":

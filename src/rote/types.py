@@ -1,0 +1,178 @@
+"""Types that the functions of `rote` take and return, and types of their fields, for annotations and `isinstance`.
+
+    from rote.types import LmSizes, Origin, Progress
+
+What is in `rote.types.__all__` is as stable as what is in `rote.__all__`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rote.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rote.charts import Bar as Bar
+    from rote.charts import BarChart as BarChart
+    from rote.charts import ChartSeries as ChartSeries
+    from rote.charts import HeatMap as HeatMap
+    from rote.charts import Mark as Mark
+    from rote.charts import Panels as Panels
+    from rote.charts import XYChart as XYChart
+    from rote.constructions.construction import Abandoned as Abandoned
+    from rote.display import Records as Records
+    from rote.display import ResultTable as ResultTable
+    from rote.experiments.capacities.search import Capacity as Capacity
+    from rote.experiments.capacities.search import CapacityTry as CapacityTry
+    from rote.experiments.densest import ShapeResult as ShapeResult
+    from rote.experiments.figure_schedule import FigureSchedule as FigureSchedule
+    from rote.experiments.findings import Column as Column
+    from rote.experiments.findings import Findings as Findings
+    from rote.experiments.kept_seeds import KeptSeeds as KeptSeeds
+    from rote.experiments.known_answers.known_answer import KnownAnswer as KnownAnswer
+    from rote.experiments.ledgers.ledger import FailedTrial as FailedTrial
+    from rote.experiments.ledgers.ledger import LedgerContents as LedgerContents
+    from rote.experiments.ledgers.ledger import LedgerOverview as LedgerOverview
+    from rote.experiments.ledgers.ledger import TrialKey as TrialKey
+    from rote.experiments.ledgers.ledger import TrialRow as TrialRow
+    from rote.experiments.lm_capacity.reading import LmCapacity as LmCapacity
+    from rote.experiments.lm_capacity.reading import ReadingInterval as ReadingInterval
+    from rote.experiments.reproduce import Reproduction as Reproduction
+    from rote.experiments.runs.laws import RunLaws as RunLaws
+    from rote.experiments.runs.laws import SizeExponent as SizeExponent
+    from rote.experiments.size_laws import SizeSweep as SizeSweep
+    from rote.experiments.size_laws import SweepLaw as SweepLaw
+    from rote.experiments.suite import Suite as Suite
+    from rote.experiments.suite_schema import Refused as Refused
+    from rote.experiments.suite_schema import SuiteManifest as SuiteManifest
+    from rote.experiments.suite_schema import SuiteModel as SuiteModel
+    from rote.experiments.verdict import Verdict as Verdict
+    from rote.export.certificate import Condition as Condition
+    from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
+    from rote.export.export import Exported as Exported
+    from rote.export.facts_task import ExportedTask as ExportedTask
+    from rote.export.facts_task import TaskCertificate as TaskCertificate
+    from rote.folders.verification import Check as Check
+    from rote.lm.assumptions import Assumptions as Assumptions
+    from rote.lm.assumptions import LayerAssumptions as LayerAssumptions
+    from rote.lm.capacity.point import Point as Point
+    from rote.lm.capacity.strings import StringShape as StringShape
+    from rote.lm.capacity.subjects import LmSizes as LmSizes
+    from rote.lm.geometry import Separation as Separation
+    from rote.lm.geometry import Share as Share
+    from rote.lm.language_model import LanguageModel as LanguageModel
+    from rote.lm.language_model import ParameterCount as ParameterCount
+    from rote.lm.language_model import State as State
+    from rote.lm.lookup import LookUp as LookUp
+    from rote.lm.recall import LanguageRecall as LanguageRecall
+    from rote.lm.recall import Reply as Reply
+    from rote.lm.recall import Tally as Tally
+    from rote.measure.certificate import Examination as Examination
+    from rote.measure.divergence import Divergence as Divergence
+    from rote.measure.inspection import Contribution as Contribution
+    from rote.measure.inspection import Head as Head
+    from rote.measure.intervals import Interval as Interval
+    from rote.measure.laws import LawFit as LawFit
+    from rote.measure.laws import Points as Points
+    from rote.measure.softmax_code import SoftmaxCode as SoftmaxCode
+    from rote.models.asking import RunnerUp as RunnerUp
+    from rote.papers.claims import Claim as Claim
+    from rote.papers.claims import PublishedFigure as PublishedFigure
+    from rote.papers.claims import Rule as Rule
+    from rote.progress import Progress as Progress
+    from rote.progress import Stage as Stage
+    from rote.report.reproduction import Reproduced as Reproduced
+    from rote.report.reproduction import ReproducedFigure as ReproducedFigure
+    from rote.report.reproduction import ReproducedPart as ReproducedPart
+    from rote.tasks.association import Fact as Fact
+    from rote.tasks.key_reader import KeyReader as KeyReader
+    from rote.tasks.key_set import KeySet as KeySet
+    from rote.tasks.key_set import KeySetSizes as KeySetSizes
+    from rote.tasks.origin import Origin as Origin
+    from rote.tasks.task import Task as Task
+    from rote.tasks.vocabulary import Vocabulary as Vocabulary
+
+_WHERE = {
+    "Abandoned": "rote.constructions.construction",
+    "Assumptions": "rote.lm.assumptions",
+    "Bar": "rote.charts",
+    "BarChart": "rote.charts",
+    "Capacity": "rote.experiments.capacities.search",
+    "CapacityTry": "rote.experiments.capacities.search",
+    "ChartSeries": "rote.charts",
+    "Check": "rote.folders.verification",
+    "Claim": "rote.papers.claims",
+    "Column": "rote.experiments.findings",
+    "Condition": "rote.export.certificate",
+    "Contribution": "rote.measure.inspection",
+    "Divergence": "rote.measure.divergence",
+    "Examination": "rote.measure.certificate",
+    "Exported": "rote.export.export",
+    "ExportedTask": "rote.export.facts_task",
+    "Fact": "rote.tasks.association",
+    "FailedTrial": "rote.experiments.ledgers.ledger",
+    "FigureSchedule": "rote.experiments.figure_schedule",
+    "Findings": "rote.experiments.findings",
+    "Head": "rote.measure.inspection",
+    "HeatMap": "rote.charts",
+    "Interval": "rote.measure.intervals",
+    "KeptSeeds": "rote.experiments.kept_seeds",
+    "KeyReader": "rote.tasks.key_reader",
+    "KeySet": "rote.tasks.key_set",
+    "KeySetSizes": "rote.tasks.key_set",
+    "KnownAnswer": "rote.experiments.known_answers.known_answer",
+    "LanguageModel": "rote.lm.language_model",
+    "LanguageRecall": "rote.lm.recall",
+    "LawFit": "rote.measure.laws",
+    "LayerAssumptions": "rote.lm.assumptions",
+    "LedgerContents": "rote.experiments.ledgers.ledger",
+    "LedgerOverview": "rote.experiments.ledgers.ledger",
+    "LmCapacity": "rote.experiments.lm_capacity.reading",
+    "LmSizes": "rote.lm.capacity.subjects",
+    "LookUp": "rote.lm.lookup",
+    "Mark": "rote.charts",
+    "Origin": "rote.tasks.origin",
+    "Panels": "rote.charts",
+    "ParameterCount": "rote.lm.language_model",
+    "Point": "rote.lm.capacity.point",
+    "Points": "rote.measure.laws",
+    "Progress": "rote.progress",
+    "PublishedFigure": "rote.papers.claims",
+    "ReadingInterval": "rote.experiments.lm_capacity.reading",
+    "Records": "rote.display",
+    "Refused": "rote.experiments.suite_schema",
+    "Reply": "rote.lm.recall",
+    "Reproduced": "rote.report.reproduction",
+    "ReproducedFigure": "rote.report.reproduction",
+    "ReproducedPart": "rote.report.reproduction",
+    "Reproduction": "rote.experiments.reproduce",
+    "ResultTable": "rote.display",
+    "Rule": "rote.papers.claims",
+    "RunLaws": "rote.experiments.runs.laws",
+    "RunnerUp": "rote.models.asking",
+    "RuntimeCertificate": "rote.export.certificate",
+    "Separation": "rote.lm.geometry",
+    "ShapeResult": "rote.experiments.densest",
+    "Share": "rote.lm.geometry",
+    "SizeExponent": "rote.experiments.runs.laws",
+    "SizeSweep": "rote.experiments.size_laws",
+    "SoftmaxCode": "rote.measure.softmax_code",
+    "Stage": "rote.progress",
+    "State": "rote.lm.language_model",
+    "StringShape": "rote.lm.capacity.strings",
+    "Suite": "rote.experiments.suite",
+    "SuiteManifest": "rote.experiments.suite_schema",
+    "SuiteModel": "rote.experiments.suite_schema",
+    "SweepLaw": "rote.experiments.size_laws",
+    "Tally": "rote.lm.recall",
+    "Task": "rote.tasks.task",
+    "TaskCertificate": "rote.export.facts_task",
+    "TrialKey": "rote.experiments.ledgers.ledger",
+    "TrialRow": "rote.experiments.ledgers.ledger",
+    "Verdict": "rote.experiments.verdict",
+    "Vocabulary": "rote.tasks.vocabulary",
+    "XYChart": "rote.charts",
+}
+
+__all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
+__getattr__, __dir__ = lazy_names(__name__, _WHERE)
