@@ -14,20 +14,14 @@ from rote.lazy import lazy_names
 if TYPE_CHECKING:
     from rote.charts import Bar as Bar
     from rote.charts import BarChart as BarChart
-    from rote.charts import ChartSeries as ChartSeries
     from rote.charts import HeatMap as HeatMap
-    from rote.charts import Mark as Mark
     from rote.charts import Panels as Panels
-    from rote.charts import XYChart as XYChart
     from rote.constructions.construction import Abandoned as Abandoned
     from rote.display import Records as Records
     from rote.display import ResultTable as ResultTable
     from rote.experiments.capacities.search import Capacity as Capacity
     from rote.experiments.capacities.search import CapacityTry as CapacityTry
     from rote.experiments.densest import ShapeResult as ShapeResult
-    from rote.experiments.figure_schedule import FigureSchedule as FigureSchedule
-    from rote.experiments.findings import Column as Column
-    from rote.experiments.findings import Findings as Findings
     from rote.experiments.kept_seeds import KeptSeeds as KeptSeeds
     from rote.experiments.known_answers.known_answer import KnownAnswer as KnownAnswer
     from rote.experiments.ledgers.ledger import FailedTrial as FailedTrial
@@ -38,6 +32,7 @@ if TYPE_CHECKING:
     from rote.experiments.lm_capacity.reading import LmCapacity as LmCapacity
     from rote.experiments.lm_capacity.reading import ReadingInterval as ReadingInterval
     from rote.experiments.reproduce import Reproduction as Reproduction
+    from rote.experiments.runner import Schedule as Schedule
     from rote.experiments.runs.laws import RunLaws as RunLaws
     from rote.experiments.runs.laws import SizeExponent as SizeExponent
     from rote.experiments.size_laws import SizeSweep as SizeSweep
@@ -46,7 +41,7 @@ if TYPE_CHECKING:
     from rote.experiments.suite_schema import Refused as Refused
     from rote.experiments.suite_schema import SuiteManifest as SuiteManifest
     from rote.experiments.suite_schema import SuiteModel as SuiteModel
-    from rote.experiments.verdict import Verdict as Verdict
+    from rote.experiments.trainer import Trainer as Trainer
     from rote.export.certificate import Condition as Condition
     from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
     from rote.export.export import Exported as Exported
@@ -76,9 +71,7 @@ if TYPE_CHECKING:
     from rote.measure.laws import Points as Points
     from rote.measure.softmax_code import SoftmaxCode as SoftmaxCode
     from rote.models.asking import RunnerUp as RunnerUp
-    from rote.papers.claims import Claim as Claim
     from rote.papers.claims import PublishedFigure as PublishedFigure
-    from rote.papers.claims import Rule as Rule
     from rote.progress import Progress as Progress
     from rote.progress import Stage as Stage
     from rote.report.reproduction import Reproduced as Reproduced
@@ -91,18 +84,18 @@ if TYPE_CHECKING:
     from rote.tasks.origin import Origin as Origin
     from rote.tasks.task import Task as Task
     from rote.tasks.vocabulary import Vocabulary as Vocabulary
+    from rote.theory.ordered import Bounds as Bounds
+    from rote.training.failure import Failed as Failed
 
 _WHERE = {
     "Abandoned": "rote.constructions.construction",
     "Assumptions": "rote.lm.assumptions",
     "Bar": "rote.charts",
     "BarChart": "rote.charts",
+    "Bounds": "rote.theory.ordered",
     "Capacity": "rote.experiments.capacities.search",
     "CapacityTry": "rote.experiments.capacities.search",
-    "ChartSeries": "rote.charts",
     "Check": "rote.folders.verification",
-    "Claim": "rote.papers.claims",
-    "Column": "rote.experiments.findings",
     "Condition": "rote.export.certificate",
     "Contribution": "rote.measure.inspection",
     "Divergence": "rote.measure.divergence",
@@ -110,9 +103,8 @@ _WHERE = {
     "Exported": "rote.export.export",
     "ExportedTask": "rote.export.facts_task",
     "Fact": "rote.tasks.association",
+    "Failed": "rote.training.failure",
     "FailedTrial": "rote.experiments.ledgers.ledger",
-    "FigureSchedule": "rote.experiments.figure_schedule",
-    "Findings": "rote.experiments.findings",
     "Head": "rote.measure.inspection",
     "HeatMap": "rote.charts",
     "Interval": "rote.measure.intervals",
@@ -130,7 +122,6 @@ _WHERE = {
     "LmCapacity": "rote.experiments.lm_capacity.reading",
     "LmSizes": "rote.lm.capacity.subjects",
     "LookUp": "rote.lm.lookup",
-    "Mark": "rote.charts",
     "Origin": "rote.tasks.origin",
     "Panels": "rote.charts",
     "ParameterCount": "rote.lm.language_model",
@@ -147,10 +138,10 @@ _WHERE = {
     "ReproducedPart": "rote.report.reproduction",
     "Reproduction": "rote.experiments.reproduce",
     "ResultTable": "rote.display",
-    "Rule": "rote.papers.claims",
     "RunLaws": "rote.experiments.runs.laws",
     "RunnerUp": "rote.models.asking",
     "RuntimeCertificate": "rote.export.certificate",
+    "Schedule": "rote.experiments.runner",
     "Separation": "rote.lm.geometry",
     "ShapeResult": "rote.experiments.densest",
     "Share": "rote.lm.geometry",
@@ -167,11 +158,10 @@ _WHERE = {
     "Tally": "rote.lm.recall",
     "Task": "rote.tasks.task",
     "TaskCertificate": "rote.export.facts_task",
+    "Trainer": "rote.experiments.trainer",
     "TrialKey": "rote.experiments.ledgers.ledger",
     "TrialRow": "rote.experiments.ledgers.ledger",
-    "Verdict": "rote.experiments.verdict",
     "Vocabulary": "rote.tasks.vocabulary",
-    "XYChart": "rote.charts",
 }
 
 __all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -109,7 +109,7 @@ def test_loads_are_widened_until_less_is_held_on_both_sides(monkeypatch, peak):
 
     monkeypatch.setattr(meter_points, "measure_point", pretend)
     monkeypatch.setattr(run, "WIDENED", 20)
-    found = run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, key=4, rate=0.1, workers=1)
+    found = run.lm_capacity("llama", run.LmSizes(dim=8), vocab=8, key=4, rate=0.1, workers=1)
     assert found.bracketed
     assert found.at(found.sizes[-1])[0].strings > found.best
 
@@ -121,9 +121,9 @@ def test_a_rate_must_be_better_by_more_than_seeds_differ(monkeypatch):
         return replace(point(strings, holds[rate], seed, steps), rate=rate)
 
     monkeypatch.setattr(meter_points, "measure_point", pretend)
-    assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
+    assert run.lm_capacity("llama", run.LmSizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.1
     holds |= {0.2: 110, 0.4: 140}
-    assert run.lm_capacity("llama", run.Sizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4
+    assert run.lm_capacity("llama", run.LmSizes(dim=8), vocab=8, loads=[0.3], workers=1).rate == 0.4
 
 
 def test_points_that_fail_are_recorded_and_the_others_go_on(monkeypatch, tmp_path):
@@ -136,9 +136,9 @@ def test_points_that_fail_are_recorded_and_the_others_go_on(monkeypatch, tmp_pat
 
     monkeypatch.setattr(meter_points, "measure_point", pretend)
     settings = {"vocab": 8, "loads": [0.3], "workers": 1, "folder": tmp_path}
-    found = run.lm_capacity("llama", run.Sizes(dim=8), **settings)
+    found = run.lm_capacity("llama", run.LmSizes(dim=8), **settings)
     assert found.rate == 0.2
     with Ledger.reading(tmp_path) as ledger:
         assert [(failure.key.seed, failure.reason) for failure in ledger.failures()] == [(0, "MemoryError: no room")]
     broken.clear()
-    assert run.lm_capacity("llama", run.Sizes(dim=8), **settings).trained == 1
+    assert run.lm_capacity("llama", run.LmSizes(dim=8), **settings).trained == 1
