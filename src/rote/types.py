@@ -78,11 +78,13 @@ if TYPE_CHECKING:
     from rote.report.reproduction import ReproducedFigure as ReproducedFigure
     from rote.report.reproduction import ReproducedPart as ReproducedPart
     from rote.tasks.association import Fact as Fact
+    from rote.tasks.frame_protocol import Frame as Frame
     from rote.tasks.key_reader import KeyReader as KeyReader
     from rote.tasks.key_set import KeySet as KeySet
     from rote.tasks.key_set import KeySetSizes as KeySetSizes
     from rote.tasks.origin import Origin as Origin
     from rote.tasks.task import Task as Task
+    from rote.tasks.token_task import TokenTask as TokenTask
     from rote.tasks.vocabulary import Vocabulary as Vocabulary
     from rote.theory.ordered import Bounds as Bounds
     from rote.training.failure import Failed as Failed
@@ -105,6 +107,7 @@ _WHERE = {
     "Fact": "rote.tasks.association",
     "Failed": "rote.training.failure",
     "FailedTrial": "rote.experiments.ledgers.ledger",
+    "Frame": "rote.tasks.frame_protocol",
     "Head": "rote.measure.inspection",
     "HeatMap": "rote.charts",
     "Interval": "rote.measure.intervals",
@@ -158,6 +161,7 @@ _WHERE = {
     "Tally": "rote.lm.recall",
     "Task": "rote.tasks.task",
     "TaskCertificate": "rote.export.facts_task",
+    "TokenTask": "rote.tasks.token_task",
     "Trainer": "rote.experiments.trainer",
     "TrialKey": "rote.experiments.ledgers.ledger",
     "TrialRow": "rote.experiments.ledgers.ledger",
