@@ -1,7 +1,7 @@
-"""Arguments of the wrong type are refused with one clear message, before a function begins its work.
+"""Arguments of the wrong type are rejected with one clear message, before a function begins its work.
 
-`typed` goes on every public function. It reads the types that the function names, so that what `help` shows is what is
-checked; a number out of an array counts as a number, and `True` does not count as one.
+`typed` decorates every public function. It reads the types that the function names, so that what `help` shows is what
+is checked; a number out of an array counts as a number, and `True` does not count as one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST = 40
 
 
 def typed(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, refusing arguments that are not of the types it names: all of them in one `InputError`."""
+    """The function, rejecting arguments that are not of the types it names: all of them in one `InputError`."""
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,7 +49,7 @@ def refuse_other_types(function: Callable[..., Any], args: tuple[Any, ...], kwar
 
 
 def misfit(name: str, value: Any, hint: Any) -> str:
-    """What is wrong with a value for this name, as a sentence."""
+    """What is wrong with the value of an argument, as a sentence."""
     simple = isinstance(value, str | int | float | None) and len(repr(value)) <= LONGEST
     shown = f"`{name}={value}`" if simple and not isinstance(value, str) else f"`{name}`"
     given = repr(value) if isinstance(value, str) and simple else type(value).__name__
@@ -57,7 +57,7 @@ def misfit(name: str, value: Any, hint: Any) -> str:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type as annotations write it; what cannot be told counts as fitting."""
+    """Whether a value has the type of an annotation; types that cannot be checked count as fitting."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is None or hint is types.NoneType:
         return value is None

@@ -1,4 +1,4 @@
-"""Results as tables: text in a terminal, HTML in a notebook, frames for everything else."""
+"""Results as tables: text in a terminal, HTML in a notebook, data frames for everything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WIDEST = 60
-"""Letters of a cell that a table in a terminal shows."""
+"""Characters of a cell that a table in a terminal shows."""
 LEFT = "text-align:left"
 MOST_SPELLED = 10**7
 """Whole numbers that are floats, such as ticks of an axis, are written out below this."""
@@ -69,7 +69,7 @@ def html_pairs(title: str, pairs: Mapping[str, Any]) -> str:
 
 
 def html_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows as an HTML table, the first ones where there are many."""
+    """Rows as an HTML table; of many, the first ones."""
     head = "".join(f"<th style='{LEFT}'>{escape(name.replace('_', ' '))}</th>" for name in columns)
     body = "".join(
         "<tr>" + "".join(f"<td style='{LEFT}'>{escape(number(cell))}</td>" for cell in row) + "</tr>"
@@ -81,7 +81,7 @@ def html_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]])
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
-    """Rows as a polars frame; values that are not plain become text."""
+    """Rows as a polars frame; values that are not plain numbers or text become text."""
     import polars
 
     plain = [{name: value if _plain(value) else str(value) for name, value in row.items()} for row in rows]
@@ -98,7 +98,7 @@ def pandas_of(frame: polars.DataFrame) -> Any:
 
 
 class Tabular:
-    """Something that has rows: a polars frame, and from it a pandas one."""
+    """An object with rows, as a polars or pandas frame."""
 
     def frame(self) -> polars.DataFrame:
         """The rows as a polars frame."""
@@ -115,10 +115,10 @@ class Records(list[T], Tabular):
     def __init__(self, records: Iterable[T] = (), columns: Sequence[str] = ()) -> None:
         super().__init__(records)
         self.columns = tuple(columns)
-        """What is shown of a record; a frame has all of it."""
+        """The fields of a record that are shown; a frame has all of them."""
 
     def frame(self) -> polars.DataFrame:
-        """A row per record, with all its fields."""
+        """One row per record, with all its fields."""
         return frame_of(_values(record) for record in self)
 
     def __repr__(self) -> str:

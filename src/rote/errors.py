@@ -23,7 +23,7 @@ REMEDIES = {
     errno.EACCES: "; choose a place that you may write to, or change its permissions",
     errno.EPERM: "; choose a place that you may write to, or change its permissions",
     errno.EROFS: "; choose a place that can be written to",
-    errno.ENOTDIR: "; a part of the path is a file",
+    errno.ENOTDIR: "; a folder of the path is a file",
 }
 """What to do about the causes that writing a file commonly fails for."""
 DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
@@ -82,13 +82,13 @@ MOST_PROBLEMS = 50
 MOST_NAMES = 20
 """Names that one sentence lists."""
 MOST_COMPARED = 500
-"""Names that a mistyped one is compared with: comparing takes as long as both are."""
+"""Names that a mistyped one is compared with; the cost of comparing grows with their number."""
 LONGEST_VALUE = 200
 """Characters of a value that a message shows."""
 
 
 def problems(subject: str, texts: list[str]) -> InputError:
-    """All problems of one subject as a single error, so that a user mends them in one pass."""
+    """All problems of one subject as one error, so that a user fixes them in one pass."""
     if len(texts) == 1:
         return InputError(f"{subject}: {texts[0]}")
     shown = "\n".join(f"  - {text}" for text in texts[:MOST_PROBLEMS])
@@ -97,7 +97,7 @@ def problems(subject: str, texts: list[str]) -> InputError:
 
 
 def listed(names: Sequence[object]) -> str:
-    """Names divided by commas; of very many the first ones, and how many more there are."""
+    """Comma-separated names; of many, the first ones and how many more there are."""
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return f"{', '.join(map(cut, names[:MOST_NAMES]))}{more}"
 
@@ -119,14 +119,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def validation_problems(
     details: Sequence[Mapping[str, Any]], known: Iterable[str] = (), options: bool = True
 ) -> list[str]:
-    """What pydantic found wrong (`ValidationError.errors()`), a sentence each.
+    """The problems that pydantic found (`ValidationError.errors()`), one sentence per problem.
 
     `known` are the names that would have been accepted, for the message about one that is not. `options` says whether
     the names are options of a call; those of a file or of a generator's text are not, and get no backticks.
     """
     known = list(known)
-    told = [_validation_problem(detail, known, options) for detail in details[:MOST_PROBLEMS]]
-    return told if len(details) <= MOST_PROBLEMS else [*told, f"and {len(details) - MOST_PROBLEMS:,} more"]
+    texts = [_validation_problem(detail, known, options) for detail in details[:MOST_PROBLEMS]]
+    return texts if len(details) <= MOST_PROBLEMS else [*texts, f"and {len(details) - MOST_PROBLEMS:,} more"]
 
 
 def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bool) -> str:
@@ -144,12 +144,12 @@ def _validation_problem(detail: Mapping[str, Any], known: list[str], options: bo
 
 
 def system_message(error: OSError) -> str:
-    """What the system refused, in words: the file, the cause and the remedy."""
+    """An error of the operating system in words: the file, the cause and the remedy."""
     return f"{error.filename}: {system_cause(error)}" if error.filename is not None else system_cause(error)
 
 
 def system_cause(error: OSError) -> str:
-    """Why the system refused, and what can be done about it."""
+    """The cause of an error of the operating system, and its remedy."""
     return f"{error.strerror or error}{REMEDIES.get(error.errno or 0, '')}"
 
 

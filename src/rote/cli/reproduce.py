@@ -31,9 +31,9 @@ def reproduce(
     figures: Figures = ("png", "svg"),
     as_json: AsJson = False,
 ) -> int:
-    """Train a published figure's models, or build what a statement is about, and judge each claim.
+    """Reproduce a published figure or check a statement, and judge each of its claims.
 
-    Every trial is kept when it ends: start the same command again after an interruption and it resumes.
+    Every finished trial is kept: after an interruption the same command resumes.
 
     Examples:
 
@@ -66,9 +66,9 @@ def reproduce(
         Of kajitsuka2025: wordnet (noun definitions, needs no network; the default), multinli or imdb from the hub, or a
         file (.jsonl, .csv, .tsv, .parquet) with a text and a label in each row.
     engine
-        Native where it can, else torch.
+        Training engine. auto: native where possible, else torch.
     strict
-        Exit 1 when a claim does not hold, in the published weighting of pairs.
+        Exit 1 if a claim does not hold, in the published weighting of pairs.
     figures
         Formats of the figures.
     """

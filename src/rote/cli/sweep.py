@@ -13,6 +13,7 @@ from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.cli.trials import failures, show_part
 
 if TYPE_CHECKING:
+    from rote.experiments.size_laws import SweepLaw
     from rote.report.sweep import Sweep
 
 Values = Annotated[str, Parameter(negative="")]
@@ -121,14 +122,8 @@ def _show(result: Sweep, files: list[str]) -> None:
     means = result.means()
     print_table("capacity of trained models", means.columns, means.rows())
     for law in result.laws:
-        power, size = law.power, law.sweep.size
-        low, high = (-math.inf, math.inf) if power is None else power.hull("exponent")
-        known = power is not None and math.isfinite(low) and math.isfinite(high)
         fixed = ", ".join(f"{name} {value}" for name, value in law.sweep.fixed.items() if name in result.grid.swept)
-        growth = f"capacity grows as {size}^{power.values['exponent']:.2f} ({low:.2f} to {high:.2f})" if known else (
-            f"the exponent of {size} is not determined: train more --seeds or more values of it"
-        )  # fmt: skip
-        print(f"  {growth}{f' at {fixed}' if fixed else ''}")
+        print(f"  {_growth(law)}{f' at {fixed}' if fixed else ''}")
     if not result.laws:
         print("  no law was fitted: a fit requires four values of one size below saturation")
     left_out = result.grid.left_out
@@ -141,3 +136,12 @@ def _show(result: Sweep, files: list[str]) -> None:
             "files": ", ".join(files),
         },
     )
+
+
+def _growth(law: SweepLaw) -> str:
+    """How capacity grows with a size, where the trials determine it."""
+    power, size = law.power, law.sweep.size
+    if power is None or not all(map(math.isfinite, power.hull("exponent"))):
+        return f"the exponent of {size} is not determined: train more --seeds or more values of it"
+    low, high = power.hull("exponent")
+    return f"capacity grows as {size}^{power.values['exponent']:.2f} ({low:.2f} to {high:.2f})"
