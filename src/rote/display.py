@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rote.errors import InputError
+from rote.words import markup, visible
 
 if TYPE_CHECKING:
     import polars
@@ -62,21 +62,21 @@ class ResultTable:
 def html_pairs(title: str, pairs: Mapping[str, Any]) -> str:
     """Names and values as a small HTML table."""
     rows = "".join(
-        f"<tr><th style='{LEFT}'>{escape(name)}</th><td style='{LEFT}'>{escape(number(value))}</td></tr>"
+        f"<tr><th style='{LEFT}'>{markup(name)}</th><td style='{LEFT}'>{markup(number(value))}</td></tr>"
         for name, value in pairs.items()
     )
-    return f"<table><caption style='{LEFT}'>{escape(title)}</caption>{rows}</table>"
+    return f"<table><caption style='{LEFT}'>{markup(title)}</caption>{rows}</table>"
 
 
 def html_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Rows as an HTML table; of many, the first ones."""
-    head = "".join(f"<th style='{LEFT}'>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    head = "".join(f"<th style='{LEFT}'>{markup(name.replace('_', ' '))}</th>" for name in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td style='{LEFT}'>{escape(number(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td style='{LEFT}'>{markup(number(cell))}</td>" for cell in row) + "</tr>"
         for row in rows[:MOST_ROWS]
     )
     more = f"<tr><td>{len(rows) - MOST_ROWS} more</td></tr>" if len(rows) > MOST_ROWS else ""
-    caption = f"<caption style='{LEFT}'>{escape(title)}</caption>" if title else ""
+    caption = f"<caption style='{LEFT}'>{markup(title)}</caption>" if title else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
 
 
@@ -125,7 +125,7 @@ class Records(list[T], Tabular):
         columns, rows = self._shown()
         if not rows:
             return "[]"
-        cells = [[_cut(number(cell)) for cell in row] for row in rows[:MOST_ROWS]]
+        cells = [[_cut(visible(number(cell))) for cell in row] for row in rows[:MOST_ROWS]]
         widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
         lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (columns, *cells)]
         more = [f"... {len(rows) - MOST_ROWS} more"] if len(rows) > MOST_ROWS else []

@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import Any
 
 _HIDDEN = (
@@ -76,6 +77,11 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def markup(text: str) -> str:
+    """Words in HTML or SVG, as an element's text or an attribute's value."""
+    return escape(visible(text), quote=True)
 
 
 def markdown(text: str) -> str:

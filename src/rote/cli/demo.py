@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, Figures, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
+from rote.words import command
 
 if TYPE_CHECKING:
     from rote.folders import Folder
@@ -128,7 +129,7 @@ def demo(
         print(f"{recall:.0%} recall of {certificate.facts:,} facts, certificate verified.")
         print(f"Figure: {', '.join(map(str, drawn))}")
         print(f"Report: {report} (open it in a browser; it needs no network)")
-        print(f"Next: rote plan {facts}    rote build YOUR.csv -o model    rote list methods")
+        print(f"Next: {command('rote', 'plan', facts)}    rote build YOUR.csv -o model    rote list methods")
     else:
         print("NOT verified: see above")
     return 0 if good else 1

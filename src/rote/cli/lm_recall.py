@@ -11,6 +11,7 @@ from rote.cli.lm_options import LoadingOptions, counted_as_parameters, load_lang
 from rote.cli.options import Facts, ReadingOptions, bars, read_facts
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.errors import InputError
+from rote.words import cell, command
 
 if TYPE_CHECKING:
     from rote.lm.recall import LanguageRecall
@@ -59,7 +60,9 @@ def recall(
     from rote.tasks.origin import Reading
 
     if is_rote_folder(model):
-        raise InputError(f"{model}: a rote model, which reads its own tokens and not words; use `rote recall {model}`")
+        raise InputError(
+            f"{model}: a rote model, which reads its own tokens and not words; use `{command('rote', 'recall', model)}`"
+        )
     if replies is not None and replies.suffix != ".csv":
         raise InputError(f"`replies`: {replies} must end in .csv")
     # A prompt is made of complete cells, however a rote model would read them.
@@ -153,4 +156,4 @@ def _write_replies(result: LanguageRecall, path: Path) -> None:
         writer.writerow([*names, "log2_probability", "neutral_log2_probability", "bits"])
         for reply in result.replies:
             numbers = (reply.log2_probability, reply.neutral_log2_probability, reply.bits)
-            writer.writerow([*(getattr(reply, name) for name in names), *(f"{value:.4f}" for value in numbers)])
+            writer.writerow([*(cell(getattr(reply, name)) for name in names), *(f"{value:.4f}" for value in numbers)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs
 from rote.errors import InputError
+from rote.words import command
 
 if TYPE_CHECKING:
     from rote.measure.recall import Recall
@@ -46,7 +47,9 @@ def recall(
     if is_export(model):
         raise InputError(f"{model}: an export of rote; `rote verify {model}` asks it for every fact")
     if _is_language_model(model):
-        raise InputError(f"{model}: a language model, which is asked in words; use `rote lm recall {model} FACTS`")
+        raise InputError(
+            f"{model}: a language model, which is asked in words; use `{command('rote', 'lm', 'recall', model)} FACTS`"
+        )
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
     named, task = facts_of(model, facts, reading)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from rote.display import number
 from rote.errors import InputError
 from rote.report.axes import Axis, spaced
 from rote.report.style import COLOURS, figure, save
+from rote.words import visible_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,8 @@ LETTERS = 64
 
 
 def drawn(chart: Chart) -> Figure:
-    """The chart as a matplotlib figure."""
+    """The chart as a matplotlib figure; its words are drawn as they are, never read as formulas."""
+    chart = _literal(chart)
     if isinstance(chart, Panels):
         return _drawn_panels(chart)
     rows = len(chart.bars) if isinstance(chart, BarChart) else len(chart.rows) if isinstance(chart, HeatMap) else 0
@@ -53,6 +56,19 @@ def drawn(chart: Chart) -> Figure:
             axes.set_xlabel(chart.x_label)
             canvas.colorbar(_draw_heat(axes, chart), ax=axes, shrink=0.8)
         return canvas
+
+
+def _literal(value: Any) -> Any:
+    """A chart whose words hold nothing unseen, and no `$` that matplotlib would begin a formula at."""
+    if isinstance(value, str):
+        return visible_lines(value).replace("$", r"\$")
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{part.name: _literal(getattr(value, part.name)) for part in fields(value) if part.init})
+    if isinstance(value, list | tuple):
+        return type(value)(map(_literal, value))
+    if isinstance(value, dict):
+        return {name: _literal(part) for name, part in value.items()}
+    return value
 
 
 def write_chart(chart: Chart, path: Path) -> Path:

@@ -11,6 +11,7 @@ from rote.display import number
 from rote.experiments.files import write_text
 from rote.report.document import Report
 from rote.report.svg import svg
+from rote.words import visible_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,6 +23,11 @@ def style_sheet() -> str:
     return files("rote.report").joinpath("templates/page.css").read_text(encoding="utf-8")
 
 
+def seen(value: object) -> object:
+    """What a template prints, with nothing hidden in it; what is markup already stays."""
+    return visible_lines(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -31,6 +37,7 @@ def _environment() -> Environment:
         loader=PackageLoader("rote.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    environment.finalize = seen
     environment.filters["shown"] = number
     environment.filters["svg"] = lambda chart: Markup(svg(chart))
     environment.filters["kind"] = lambda element: type(element).__name__

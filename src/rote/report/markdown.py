@@ -12,6 +12,7 @@ from rote.display import ResultTable, number
 from rote.experiments.files import write_text
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Report, Text
 from rote.report.drawing import write_chart
+from rote.words import cell, markdown, visible
 
 REPORT = "report.md"
 
@@ -21,13 +22,14 @@ def write_markdown(report: Report, folder: str | Path, formats: Sequence[str] = 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    lines = [f"# {report.title}", "", " · ".join(f"{name} {value}" for name, value in report.about.items()), ""]
+    about = " · ".join(f"{name} {markdown(value)}" for name, value in report.about.items())
+    lines = [f"# {markdown(report.title)}", "", about, ""]
     for place, section in enumerate(report.sections, 1):
         prefix = f"{place}-" if len(report.sections) > 1 else ""
-        lines += [f"## {section.title}", "", section.summary, ""]
-        lines += [f"- {name}: {value}" for name, value in section.tiles.items()] + [""]
+        lines += [f"## {markdown(section.title)}", "", markdown(section.summary), ""]
+        lines += [f"- {name}: {markdown(value)}" for name, value in section.tiles.items()] + [""]
         for subsection in section.subsections:
-            lines += [f"### {subsection.title}", ""]
+            lines += [f"### {markdown(subsection.title)}", ""]
             for element in subsection.elements:
                 lines += [*_lines(element, folder, prefix, formats, written), ""]
     return [write_text(folder / REPORT, "\n".join(lines)), *written]
@@ -37,18 +39,23 @@ def _lines(element: Element, folder: Path, prefix: str, formats: Sequence[str], 
     if isinstance(element, ChartElement):
         names = [f"{prefix}{element.name}.{kind}" for kind in formats]
         written += [write_chart(element.chart, folder / name) for name in names]
-        return [f"![{element.chart.title}]({names[0]})"]
+        return [f"![{markdown(element.chart.title)}]({names[0]})"]
     if isinstance(element, ResultTable):
         name = f"{prefix}{re.sub('[^a-z0-9]+', '-', element.title.lower()).strip('-')[:60]}.csv"
         written.append(write_text(folder / name, _csv(element)))
-        return [f"{element.title} ([CSV]({name}))", "", *table_lines(element.columns, element.rows, element.numeric)]
+        return [
+            f"{markdown(element.title)} ([CSV]({name}))",
+            "",
+            *table_lines(element.columns, element.rows, element.numeric),
+        ]
     if isinstance(element, Pairs):
         return table_lines(["", ""], list(element.pairs.items()), [False, False])
     if isinstance(element, ClaimElement):
-        return [f"**{element.verdict.upper()}** {element.statement} {element.why}. Rule: {element.rule}."]
+        said = f"{element.statement} {element.why}. Rule: {element.rule}."
+        return [f"**{element.verdict.upper()}** {markdown(said)}"]
     if isinstance(element, Commands):
-        return ["```bash", *element.lines, "```"]
-    return [element.text] if isinstance(element, Text) else []
+        return ["```bash", *map(visible, element.lines), "```"]
+    return [markdown(element.text)] if isinstance(element, Text) else []
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], numeric: Sequence[bool]) -> list[str]:
@@ -58,12 +65,12 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], numeri
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(map(markdown, cells)) + " |"
 
 
 def _csv(table: ResultTable) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    writer.writerow([cell(name) for name in table.columns])
+    writer.writerows([cell(value) for value in row] for row in table.rows)
     return sink.getvalue()

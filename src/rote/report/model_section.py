@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from rote.report.model_charts import (
 )
 from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
 from rote.tasks import AssociationTask, Task
+from rote.words import command
 
 WEAKEST = 12
 """Facts and heads that a table of a report shows."""
@@ -65,19 +65,16 @@ def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT
 
 def commands_of(folder: Folder) -> list[str]:
     """The commands that make a model folder and its numbers again."""
-    source, path = shlex.quote(folder.origin.source), shlex.quote(str(folder.path))
+    source, path, spec = folder.origin.source, folder.path, folder.model.spec
     made = []
-    if method := folder.provenance.get("method"):
-        sizes = {
-            name: getattr(folder.model.spec, name)
-            for name in ("dim", "head_dim", "heads")
-            if isinstance(folder.model.spec, AttentionOnly)
-        }
-        flags = "".join(f" --{name.replace('_', '-')} {value}" for name, value in sizes.items())
-        seed = folder.provenance.get("seed", 0)
-        made = [f"rote build {source} --method {method}{flags} --seed {seed} -o {path}"]
-    inspected = [f"rote inspect {path}"] if isinstance(folder.model.spec, Transformer) else []
-    return [*made, f"rote recall {path} {source}", f"rote verify {path} {source}", *inspected, f"rote plan {source}"]
+    method, seed = folder.provenance.get("method"), folder.provenance.get("seed", 0)
+    if isinstance(method, str) and isinstance(seed, int):
+        names = ("dim", "head_dim", "heads") if isinstance(spec, AttentionOnly) else ()
+        sizes = [word for name in names for word in (f"--{name.replace('_', '-')}", getattr(spec, name))]
+        made = [command("rote", "build", source, "--method", method, *sizes, "--seed", seed, "-o", path)]
+    inspected = [command("rote", "inspect", path)] if isinstance(spec, Transformer) else []
+    checks = [command("rote", what, path, source) for what in ("recall", "verify")]
+    return [*made, *checks, *inspected, command("rote", "plan", source)]
 
 
 def _what(folder: Folder) -> Subsection:

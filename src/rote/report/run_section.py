@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from typing import Any
 
 from rote.display import ResultTable
@@ -11,6 +10,7 @@ from rote.experiments.findings import Findings
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
 from rote.report.run_view import RunView
+from rote.words import command
 
 MOST_ROWS = 400
 """Rows of a table that a report shows."""
@@ -57,27 +57,30 @@ def figure_subsection(findings: Findings[Any, Any]) -> Subsection:
 
 def commands_of(run: RunView) -> list[str]:
     """The commands that resume a run, or recompute it in another folder."""
-    folder = shlex.quote(str(run.folder))
     commands = [
-        f"rote reproduce {findings.figure.id}{_flags(findings.schedule.asked)} -o {folder}" for findings in run.findings
+        command("rote", "reproduce", findings.figure.id, *_flags(findings.schedule.asked), "-o", run.folder)
+        for findings in run.findings
     ]
     if not all(findings.over_sizes for findings in run.findings):
         return commands
     if swept := run.sweep:
-        sizes = "".join(
-            f" --{name.replace('_', '-')} {','.join(map(str, values))}" for name, values in swept.grid.items()
-        )
+        sizes = [
+            word
+            for name, values in swept.grid.items()
+            for word in (f"--{name.replace('_', '-')}", ",".join(map(str, values)))
+        ]
         seeds = max(row.seed for row in run.rows) + 1
-        commands.append(f"rote sweep{sizes} --seeds {seeds} -o {folder}")
-    return [*commands, f"rote runs fit {folder}"]
+        commands.append(command("rote", "sweep", *sizes, "--seeds", seeds, "-o", run.folder))
+    return [*commands, command("rote", "runs", "fit", run.folder)]
 
 
-def _flags(asked: dict[str, Any]) -> str:
-    return "".join(
-        f" --{name}" if value is True else f" --{name} {shlex.quote(str(value))}"
+def _flags(asked: dict[str, Any]) -> list[str]:
+    return [
+        word
         for name, value in asked.items()
         if value is not False
-    )
+        for word in ((f"--{name}",) if value is True else (f"--{name}", str(value)))
+    ]
 
 
 def _laws(run: RunView) -> list[ResultTable]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from rote.charts import Bar, BarChart, Chart, ChartSeries, HeatMap, Mark, Panels, XYChart
 from rote.display import number
 from rote.report.axes import Axis, spaced
+from rote.words import markup
 
 WIDTH, WIDE = 480, 960
 """Of a chart that takes half a page, or all of it, in its own units; a page shows them wider or narrower."""
@@ -38,7 +38,7 @@ def svg(chart: Chart) -> str:
         height, parts = _bars(chart)
     else:
         height, parts = _heat(chart)
-    label = escape(chart.title, quote=True)
+    label = markup(chart.title)
     kind, width = ("chart wide", WIDE) if chart.wide else ("chart", WIDTH)
     head = f'<svg class="{kind}" viewBox="0 0 {width} {height:g}" role="img" aria-label="{label}">'
     return "".join([head, *parts, "</svg>"])
@@ -60,7 +60,7 @@ def _bars(chart: BarChart) -> tuple[float, list[str]]:
     if chart.line:
         value, name = chart.line
         anchor = "end" if axis.place(value) > 0.6 else "start"
-        parts.append(f'<g><title>{escape(name)}: {number(value)}</title>'
+        parts.append(f'<g><title>{markup(name)}: {number(value)}</title>'
                      f'<line class="mark" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{top - 4:g}" y2="{bottom:g}"/>'
                      f'{_text(x(value), top - 7, name, f"mark-name {anchor}")}</g>')  # fmt: skip
     else:
@@ -74,7 +74,7 @@ def _bar(bar: Bar, zero: float, end: float, y: float, left: float) -> Iterator[s
     says = bar.says or f"{bar.name}: {_shown(bar)}"
     name = _cut(bar.name, int(left / LETTER))
     start, width = min(zero, end), max(abs(end - zero), 0.8)
-    yield f"<g><title>{escape(says)}</title>"
+    yield f"<g><title>{markup(says)}</title>"
     yield _text(left - 6, y + BAR - 4, name, "end")
     yield f'<rect class="fill {bar.tone}" x="{start:.1f}" y="{y:g}" width="{width:.1f}" height="{BAR}" rx="1.5"/>'
     yield _text(max(zero, end) + 4, y + BAR - 4, _shown(bar), "value")
@@ -131,7 +131,7 @@ def _area(chart: XYChart, place: _Place) -> tuple[float, list[str]]:
         parts.append(f'<line class="grid" x1="{left:.1f}" x2="{right:.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
         parts.append(_text(left - 5, y(tick) + 4, number(float(tick)), "end tick"))
     turned = f'transform="translate({place.left + 12:g} {(top + bottom) / 2:g}) rotate(-90)"'
-    parts.append(f'<text class="label middle" {turned}>{escape(chart.y_label)}</text>')
+    parts.append(f'<text class="label middle" {turned}>{markup(chart.y_label)}</text>')
     for series in sorted(chart.series, key=lambda series: series.style != "band"):
         parts += _series(series, x, y)
     return bottom, parts
@@ -143,13 +143,13 @@ def _series(series: ChartSeries, x: _Scale, y: _Scale) -> Iterator[str]:
         edges = [(mark.x, mark.interval or (mark.y, mark.y)) for mark in series.marks]
         ends = [(at, low) for at, (low, _) in edges] + [(at, high) for at, (_, high) in reversed(edges)]
         path = " ".join(f"{x(at):.1f},{y(end):.1f}" for at, end in ends)
-        yield f'<g><title>{escape(series.name)}</title><polygon class="band {series.tone}" points="{path}"/></g>'
+        yield f'<g><title>{markup(series.name)}</title><polygon class="band {series.tone}" points="{path}"/></g>'
         return
     if series.style in LINE_STYLES and len(series.marks) > 1:
         style = "line" if series.style == "joined" else series.style
         path = " ".join(f"{x(mark.x):.1f},{y(mark.y):.1f}" for mark in series.marks)
         yield (
-            f"<g><title>{escape(series.name)}</title>"
+            f"<g><title>{markup(series.name)}</title>"
             f'<polyline class="{style} {series.tone}{faint}" points="{path}"/></g>'
         )
     for mark in series.marks:
@@ -160,7 +160,7 @@ def _series(series: ChartSeries, x: _Scale, y: _Scale) -> Iterator[str]:
             f'<circle class="target" cx="{x(mark.x):.1f}" cy="{y(mark.y):.1f}" r="7"/>' if mark.says or shape else ""
         )
         if shape or target:
-            yield f"<g><title>{escape(hint)}</title>{shape}{target}</g>"
+            yield f"<g><title>{markup(hint)}</title>{shape}{target}</g>"
 
 
 def _mark(series: ChartSeries, mark: Mark, x: _Scale, y: _Scale) -> str:
@@ -220,7 +220,7 @@ def _heat(chart: HeatMap) -> tuple[float, list[str]]:
                 left + (column + 0.5) * cell_width, y + cell_height / 2 + 4, number(value, 2), f"middle cell{strength}"
             )
             parts.append(
-                f"<g><title>{escape(says)}</title>"
+                f"<g><title>{markup(says)}</title>"
                 f'<rect class="fill {hue}" x="{left + column * cell_width:.1f}" y="{y:.1f}" '
                 f'width="{max(cell_width - 1, 0.5):.1f}" height="{max(cell_height - 1, 0.5):.1f}" '
                 f'fill-opacity="{0.04 + 0.96 * share:.3f}"/>{inside if numbers else ""}</g>'
@@ -233,7 +233,7 @@ def _heat(chart: HeatMap) -> tuple[float, list[str]]:
     parts.append(_text((left + width) / 2, bottom + 14 + LINE, chart.x_label, "middle label"))
     middle = (top + bottom) / 2
     parts.append(f'<text class="label middle" transform="translate(12 {middle:g}) rotate(-90)">'
-                 f"{escape(chart.y_label)}</text>")  # fmt: skip
+                 f"{markup(chart.y_label)}</text>")  # fmt: skip
     return bottom + 2 * LINE + 8, parts
 
 
@@ -299,4 +299,4 @@ def _lines(names: Sequence[str], room: float) -> int:
 
 
 def _text(x: float, y: float, text: str, kind: str = "") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{markup(text)}</text>'

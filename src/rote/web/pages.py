@@ -11,6 +11,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from rote.display import number
+from rote.report.html import seen
 from rote.report.svg import svg
 
 
@@ -20,6 +21,7 @@ def _environment() -> Environment:
         loader=ChoiceLoader([PackageLoader("rote.web"), PackageLoader("rote.report")]),
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    environment.finalize = seen
     environment.filters["shown"] = number
     environment.filters["svg"] = lambda chart: Markup(svg(chart))
     environment.filters["moment"] = _moment

@@ -17,6 +17,7 @@ from rote.web.pages import page
 from rote.web.planner import DTYPES, FACTS_LIMITS, LIMITS, VARIANTS, PlannerState, state_of
 from rote.web.plans import plan_of
 from rote.web.query import Query
+from rote.words import command
 
 MOST_BYTES = 8 * 2**20
 """Of a table that is dropped on the page."""
@@ -53,7 +54,9 @@ def add(app: FastAPI, tables: Tables, jobs: Jobs) -> None:
         async for chunk in request.stream():
             data += chunk
             if len(data) > MOST_BYTES:
-                raise HTTPException(413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `rote plan {name}`")
+                raise HTTPException(
+                    413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `{command('rote', 'plan', name)}`"
+                )
         chosen = await run_in_threadpool(tables.keep, bytes(data), name)
         state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
         return JSONResponse({"address": state.address})

@@ -15,6 +15,7 @@ from rote.errors import InputError
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
 from rote.files import replacing, writing
+from rote.words import cell
 
 if TYPE_CHECKING:
     import polars
@@ -54,6 +55,16 @@ def trial_frame(rows: Iterable[TrialRow], times: bool = True) -> polars.DataFram
     return polars.DataFrame([trial_record(row, times) for row in rows], infer_schema_length=None)
 
 
+def without_formulas(frame: polars.DataFrame) -> polars.DataFrame:
+    """The frame with no text that a spreadsheet would take for a formula."""
+    import polars
+
+    texts = [name for name, dtype in frame.schema.items() if dtype == polars.String]
+    return frame.with_columns(
+        polars.Series(name, [cell(value) for value in frame[name].to_list()], dtype=polars.String) for name in texts
+    ).rename({name: cell(name) for name in frame.columns})
+
+
 def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple[Path, int]:
     """Write a run's trials as CSV or Parquet, by the suffix of `output`; returns the path and the number of trials.
 
@@ -67,6 +78,8 @@ def export_run(run: str | Path, output: str | Path, times: bool = True) -> tuple
         raise InputError(f"{run}: no trial has ended yet; there is nothing to export")
     with foreign(run):
         frame = trial_frame(rows, times)
+    if path.suffix == ".csv":
+        frame = without_formulas(frame)
     write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
