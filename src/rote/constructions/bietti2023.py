@@ -27,7 +27,7 @@ def build(request: Request[AssociationTask, Options]) -> Draft:
 
     memory = random_memory(request, memory_for(request).dim)
     measured = {"facts": memory.task.facts, "noise_std": noise_std(memory.task.shape, memory.dim)}
-    # The bound is an order of magnitude: it promises no number of facts.
+    # The bound is an order of magnitude: it guarantees no number of facts.
     return Draft(memory.model(memory.outer_products()), measured=measured)
 
 

@@ -50,7 +50,7 @@ class Built:
 
     @typed
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Write the model as a model folder, whole or not at all, with its certificate."""
+        """Write the model and its certificate as a model folder, complete or not at all."""
         return write_folder(path, self.model, self.origin, self.provenance, self.certificate, overwrite=overwrite)
 
     @typed
@@ -109,7 +109,7 @@ def build(
 ) -> Built:
     """Build a model that stores the task's facts, then run it on every one of them.
 
-    Sizes that are not given are chosen by the method; `options` are the method's own. A method that promises every
+    Sizes that are not given are chosen by the method; `options` are the method's own. A method that guarantees every
     fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored by
     the default method, or by the next one that recalls every fact in this dtype; `attempts` says what was left and why.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.

@@ -51,7 +51,7 @@ OptionsT_co = TypeVar("OptionsT_co", bound=Options, covariant=True)
 
 @dataclass(frozen=True)
 class Request(Generic[TaskT_co, OptionsT_co]):
-    """What is to be built. Sizes that are absent are chosen by the construction."""
+    """What is to be built. Default sizes are chosen by the construction."""
 
     task: TaskT_co
     options: OptionsT_co
@@ -65,7 +65,7 @@ class Request(Generic[TaskT_co, OptionsT_co]):
 
 @dataclass(frozen=True)
 class Abandoned:
-    """Something that was tried on the way to a model, and why it was left."""
+    """Something that was tried on the way to a model, and why it was abandoned."""
 
     what: str
     """The method, or the model in words where the method was kept and its size was not."""
@@ -81,15 +81,15 @@ class Draft:
 
     model: Model
     promised: int | None = None
-    """Associations that the result it meets promises for this specification."""
+    """Facts that the result it meets guarantees for this specification."""
     measured: dict[str, Any] = field(default_factory=dict)
-    """What was measured on the way: condition numbers, redraws, the method chosen."""
+    """What was measured on the way: condition numbers, resamples, the chosen solve."""
     meets: str | None = None
-    """Id of the result that promises this, where it is another than the construction's own."""
+    """Id of the result that guarantees this, if it is another than the construction's own."""
     abandoned: tuple[Abandoned, ...] = ()
-    """Smaller models that were tried first, and why they were left."""
+    """Smaller models that were tried first, and why they were abandoned."""
     examination: Examination | None = None
-    """What running the model on every fact of the request showed, where the construction has done so to judge it."""
+    """Result of running the model on every fact of the request, if the construction has done so."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class Construction(Generic[TaskT, OptionsT]):
     build: Callable[[Request[TaskT, OptionsT]], Draft]
     options: type[OptionsT]
     spec: Callable[[Request[TaskT, OptionsT]], Spec] | None = None
-    """The specification that `build` starts from, chosen by the same code, or an error where it would refuse; absent
-    where only building tells."""
+    """The specification that `build` starts from, chosen by the same code; an error if it would reject the request.
+    None if only building tells."""
     size_may_differ: Callable[[Request[TaskT, OptionsT]], str] | None = None
     """Reason why `build` may end in another size than `spec` says, or in none; None or "" if it cannot."""
     quick_facts: int = 20_000
@@ -116,13 +116,13 @@ class Construction(Generic[TaskT, OptionsT]):
     sizes: tuple[str, ...] = SIZES
     """Which of dim, head_dim and heads its models have; giving another is an error."""
     meets: str | None = None
-    """Id of the result whose promise it keeps."""
+    """Id of the result whose guarantee it keeps."""
     unpromised: str | None = None
-    """Why it meets no result, where it does not."""
+    """Why it meets no result, if it meets none."""
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
     default_dtype: Dtype | Literal["auto"] = "float32"
-    """Precision when the user names none; `auto` lets the construction choose the smallest that is exact."""
+    """Precision if the user names none; `auto` lets the construction choose the smallest that is exact."""
 
     @property
     def source(self) -> str:

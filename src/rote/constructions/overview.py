@@ -32,7 +32,7 @@ class Method:
     """Settings of its own, each with its default and what it means."""
     source: str
     meets: str | None
-    """Id of the result that promises what it stores."""
+    """Id of the result that guarantees what it stores."""
     unpromised: str | None
     """Why no result does, where none does."""
 

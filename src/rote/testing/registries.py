@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
 from rote.experiments.kinds import KINDS
@@ -14,16 +13,7 @@ from rote.papers import FIGURES
 from rote.tasks.sources import SOURCES
 from rote.theory import PAPERS, RESULTS
 
-REGISTRIES: tuple[dict[str, Any], ...] = (
-    ARCHITECTURES,
-    CONSTRUCTIONS,
-    FIGURES,
-    FORWARD,
-    KINDS,
-    PAPERS,
-    RESULTS,
-    SOURCES,
-)
+REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, FIGURES, FORWARD, KINDS, PAPERS, RESULTS, SOURCES)
 
 
 @contextmanager

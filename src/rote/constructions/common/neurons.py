@@ -24,7 +24,7 @@ GAIN = 2.0
 MIDDLE = (0.3, 0.7)
 """Thresholds lie between these quantiles of a neuron's inputs."""
 GOOD_CONDITION = 1e6
-"""Below this no further draw is made: float32 keeps a digit, which a code needs, and float64 ten."""
+"""Below this condition number no further sample is drawn: float32 keeps one digit, which a code needs, float64 ten."""
 RELATIVE_ZERO = 1e-10
 """Directions in which the inputs vary this much less than in their largest are left alone."""
 

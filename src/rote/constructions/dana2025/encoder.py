@@ -97,7 +97,7 @@ def encoder_divergence(task: DistributionTask, encoder: Encoder) -> dict[str, fl
 
 
 def centred_log(truth: Float[Tensor, "contexts vocab"], floor: float) -> Float[Tensor, "contexts vocab"]:
-    """log pi_t less its row's mean, which a softmax cannot see; probabilities below `floor` are raised to it."""
+    """log pi_t minus its row's mean, which a softmax cannot see; probabilities below `floor` are raised to it."""
     logs = truth.clamp_min(floor).log()
     return logs - logs.mean(1, keepdim=True)
 

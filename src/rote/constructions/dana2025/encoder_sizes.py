@@ -9,7 +9,7 @@ from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import DistributionTask, TokenTask
 
 DEFAULT_DIM = 16
-"""Embedding dimension when none is given, or vocab - 1 where that is less: there every distribution is exact."""
+"""Default embedding dimension, or vocab - 1 if that is smaller: there every distribution is exact."""
 
 
 def chosen_dim(request: Request[DistributionTask, Any]) -> int:

@@ -1,6 +1,6 @@
 """The sequence encoder that meets every distribution exactly, in d >= N - 1 dimensions (Proposition 2).
 
-log pi_t less its mean lies in the N - 1 dimensions orthogonal to (1, ..., 1). W holds an orthonormal basis of them
+log pi_t minus its mean lies in the N - 1 dimensions orthogonal to (1, ..., 1). W holds an orthonormal basis of them
 (Helmert's) and E(t) the coordinates, so W E(t) = log pi_t up to a shift that a softmax does not see.
 """
 

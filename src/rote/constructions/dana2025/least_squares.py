@@ -20,7 +20,7 @@ FLOOR = 1e-12
 """Probabilities are raised to this before a logarithm is taken."""
 
 THIRD = 0.0454
-"""|third cumulant| / 6 of a variable of range r is at most .09623 r^3 / 6, and r^3 <= 2 sqrt(2) |Delta_t|^3."""
+"""|third cumulant| / 6 of a variable of range r is at most 0.09623 r^3 / 6, and r^3 <= 2 sqrt(2) |Delta_t|^3."""
 
 
 def least_squares(truth: Float[Tensor, "contexts vocab"], dim: int, floor: float = FLOOR) -> tuple[Encoder, float]:
@@ -75,7 +75,7 @@ def _ridged_solve(normal: Tensor, right: Tensor, eye: Tensor) -> Tensor:
 
 
 def ls_bound(truth: Float[Tensor, "contexts vocab"], sigma: float) -> float:
-    """d_KL(pi, f_ls) <= min( |pi|_inf sigma^2 / 2 + .0454 sigma^3, sigma^2 / 4 ), for every pi without zeros.
+    """d_KL(pi, f_ls) <= min( |pi|_inf sigma^2 / 2 + 0.0454 sigma^3, sigma^2 / 4 ), for every pi without zeros.
 
     With Delta = f_ls - log pi and |Delta_t| <= sigma for every row: the first is Taylor with the third cumulant's
     largest value; the second is Hoeffding's lemma, KL_t <= range(Delta_t)^2 / 8 <= |Delta_t|^2 / 4.

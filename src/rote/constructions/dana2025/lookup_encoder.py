@@ -89,7 +89,7 @@ def measured_bound(
     answers: Int[Tensor, " contexts"],
     rows: Float[Tensor, "vocab dim"],
 ) -> float | None:
-    """The same for the rows at hand, gap by gap instead of by C; nothing where a row comes too near another."""
+    """The same for these rows, gap by gap instead of by C; None if a row comes too near another."""
     others = torch.ones(len(answers), rows.shape[0], dtype=torch.bool).scatter_(1, answers[:, None], False)
     gaps = _gaps(rows, answers)
     nearest = gaps.where(others, math.inf).min(1).values

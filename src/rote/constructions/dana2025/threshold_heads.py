@@ -7,8 +7,8 @@ a fact drawn at random. About half of the facts then keep the head's attention o
 heads those whose own features are best conditioned on the facts are kept. Where keys are words spelled in letters this
 lowers the condition number from about 1e12 to 1e5: without it most heads always look at the same position.
 
-Keys of one token have nothing but padding before it, so such heads say nothing about them, and more of them than
-dimensions could not all be stored. Where there are any, the first few heads look at padding like at any other token.
+A one-token key is preceded by padding only, which these heads ignore; at most `dim` such keys could then be stored. If
+there are any, the first few heads attend to padding as to any other token.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def with_thresholds(
     scores = torch.einsum("hsd,hd->hs", differences.before[facts], asked)
     key = heads.key.clone()
     largest = scores.amax(1)
-    # A head that does not look at padding learns nothing from a key of one token about where to divide.
+    # A head that ignores padding has no place to divide in a key of one token.
     key[:, 0, -1] = torch.where(largest > -PAD_DEPTH / 2, largest, 0.0).to(key.dtype)
     return Heads(heads.query, key, heads.value)
 

@@ -51,7 +51,7 @@ class Parts:
 
 
 def solve_heads(request: Request[AssociationTask, MemoryOptions], task: AssociationTask, spec: AttentionOnly) -> Draft:
-    """All weights for `task`, which is the request's with one answer a key."""
+    """All weights for `task`, which is the request's with one answer per key."""
     parts, dtype = Parts(spec.dim), dtype_named(request.dtype)
     generator = torch.Generator().manual_seed(request.seed)
     weights = _first_layer(spec, parts, request.options.score_std, dtype, generator)

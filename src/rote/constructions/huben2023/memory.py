@@ -8,7 +8,7 @@ numbers,
     g = sum_h o_h v_h . A^h(t)    at the last position,      g = sum_h o_h v_h . x_1 = M x_1    at the first,
 
 where causal attention sees nothing but itself. So u = g - M x is zero at the first position for every token, and at
-the last one depends on the whole context. Neurons read u: in the second layer the head of neuron i scores its own
+the last one depends on the complete context. Neurons read u: in the second layer the head of neuron i scores its own
 position with w_i . u + b_i, the first one with 0 and those between with a large negative number. Only the last position
 is asked for the answer, hence one-dimensional heads suffice: the mask is a flag, not a unit vector per position.
 """

@@ -12,7 +12,7 @@ large negative score. The resting position comes first, where a causal mask lets
 value 0. Hence head_dim S + 1 (S for the mask, one for a) and dim D + S for inputs of D >= 1 numbers; the theorem is
 quoted with k >= S + 1, d >= S + 2, one dimension more than this arrangement takes.
 
-ReLU is the limit SiLU(c a)/c, off by at most 0.279/c a neuron (the largest |a| sigmoid(-|a|) is 0.2785).
+ReLU is the limit SiLU(c a)/c, off by at most 0.279/c per neuron (the largest |a| sigmoid(-|a|) is 0.2785).
 """
 
 from __future__ import annotations

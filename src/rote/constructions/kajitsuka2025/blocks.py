@@ -1,4 +1,4 @@
-"""Blocks that turn a number that is nearly, or not at all, whole into a whole one, two layers a bit."""
+"""ReLU layers that round a number to an integer or to its floor, two layers per bit."""
 
 from __future__ import annotations
 

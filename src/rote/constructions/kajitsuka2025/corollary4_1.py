@@ -1,6 +1,6 @@
 """Corollary 4.1 (sequence to sequence): a label for every position of N sequences, with about sqrt(nN) parameters.
 
-F1 hands the token on beside its code, and F2 maps the sequence's id and the token together. The network is
+F1 passes the token on with its code, and F2 maps the sequence's id and the token together. The network is
 permutation-equivariant: a token that occurs twice in a sequence has one label there, unless positions enter.
 """
 

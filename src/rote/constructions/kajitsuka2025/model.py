@@ -43,7 +43,7 @@ def floating_model(
     vocabulary: Vocabulary | None = None,
     every_position: bool = False,
 ) -> Model:
-    """The model in this dtype, refused when a sum over these facts does not fit it.
+    """The model in this dtype, rejected if a sum over these facts does not fit it.
 
     `answers[label]` is the output (token) that label y stands for.
     """

@@ -1,4 +1,4 @@
-"""Fact tables as sequences of whole numbers: a token and its position make one value, so that order counts.
+"""Fact tables as sequences of integers: a token and its position make one value, so that order counts.
 
 Short keys are padded to the context's length by a token of their own, so that length is carried too.
 """

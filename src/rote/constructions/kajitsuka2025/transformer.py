@@ -1,7 +1,7 @@
 """The Transformer of Theorem 4.1, in exact integers: F1, uniform attention, F2.
 
 F1 maps a token to its code (0 for most), attention averages the codes of all n positions, and n times the average is
-the sequence's id, which F2 maps to its label. For sequence to sequence (Corollary 4.1) F1 hands the token on, and F2
+the sequence's id, which F2 maps to its label. For sequence to sequence (Corollary 4.1) F1 passes the token on, and F2
 maps id and token together.
 
 Averages cannot tell (a, b) from (a, b, a, b), nor see order: all sequences here have one length, and order counts only
@@ -56,7 +56,7 @@ class Transformer:
     asked: bool
     mixing: Mixing
     snap_layers: int
-    """Layers of F2 in which the average becomes whole again."""
+    """Layers of F2 in which the average becomes an integer again."""
     storage: Storage
     layout: dict[str, int]
     """How F2 stores its labels."""
@@ -81,7 +81,7 @@ class Transformer:
         return codes[index.reshape(attended.shape)].sum(1)
 
     def labels(self, attended: np.ndarray) -> np.ndarray:
-        """Labels by exact evaluation of the whole network."""
+        """Labels by exact evaluation of the complete network."""
         inputs = {"x": self.ids(attended)}
         if self.asked:
             inputs["token"] = exact_values(attended[:, -1])

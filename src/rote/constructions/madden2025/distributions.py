@@ -22,7 +22,7 @@ class MaddenDistributionOptions(NeuronOptions):
     floor: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Zeros of pi are raised to this: log 0 has no finite logit, and float32 needs logits of moderate size."""
     tolerance: Annotated[float, Field(gt=0)] = 1e-3
-    """Expected divergence in nats above which the model is refused, beyond what the floor costs."""
+    """Expected divergence in nats above which the model is rejected, beyond what the floor costs."""
 
 
 def layer_for(request: Request[DistributionTask, MaddenDistributionOptions]) -> MlpTransformer:

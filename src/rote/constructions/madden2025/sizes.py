@@ -17,7 +17,7 @@ class NeuronOptions(Options):
     """Settings of both constructions."""
 
     width: Annotated[int, Field(ge=1)] | None = None
-    """MLP neurons; as many as contexts when absent, which is the least that is promised to work."""
+    """MLP neurons. Default: one per context, the fewest that are guaranteed to work."""
     activation: Literal["gelu", "relu"] = "gelu"
     score_std: Annotated[float, Field(gt=0)] = 1.0
     """Standard deviation of attention scores: small ones keep every position in view."""
@@ -26,7 +26,7 @@ class NeuronOptions(Options):
 
 
 def neurons_spec(request: Request[TokenTask, NeuronOptions], contexts: int, dim: int) -> MlpTransformer:
-    """The specification, with sizes chosen where they are absent; fewer neurons than contexts are refused here."""
+    """The specification, with default sizes chosen; fewer neurons than contexts are rejected here."""
     task, width = request.task, request.options.width or contexts
     if width < contexts:
         raise InputError(

@@ -117,7 +117,7 @@ def _distinct(task: VectorTask) -> Examples:
 
 
 def _sizes(request: Request[VectorTask, TheoremOptions], examples: Examples) -> QueryAttention:
-    """The specification, with sizes chosen where they are absent; more examples than rank are refused here."""
+    """The specification, with default sizes chosen; more examples than rank are rejected here."""
     task, options = request.task, request.options
     refused = []
     if request.dim not in (None, task.dim):

@@ -15,7 +15,7 @@ from rote.models.budget import SOLVE_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 
 CHECK_EVERY = 5
-"""Steps between two looks at the margins, which cost as much as a step."""
+"""Steps between two checks of the margins, each of which costs as much as a step."""
 SAFE_MARGIN = 2**12
 """Margin at which to stop, in units of the saved dtype's rounding of the largest logit."""
 

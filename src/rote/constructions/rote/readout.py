@@ -1,7 +1,7 @@
-"""`rote.readout`: more facts than Theorem 1 promises, by fitting W_O and W_U on fixed random attention.
+"""`rote.readout`: more facts than Theorem 1 guarantees, by fitting W_O and W_U on fixed random attention.
 
-Theorem 1 asks for E(t) exactly and so stores p facts, the rank of the features. An association asks only for the
-strict maximum: W_O (with the skip connection absorbed) and W_U are fitted by cross-entropy until the saved model, in
+Theorem 1 requires E(t) exactly and so stores p facts, the rank of the features. A fact requires only the strict
+maximum: W_O (with the skip connection absorbed) and W_U are fitted by cross-entropy until the saved model, in
 its own dtype, recalls every fact by more than its rounding noise.
 
 How many fit: about 2(dp + md) / log2 m for m answers, two bits per fitted number (measured, d >= 5); for two answers

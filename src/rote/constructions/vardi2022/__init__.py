@@ -1,4 +1,4 @@
-"""Vardi, Yehudai and Shamir 2022: N whole numbers to labels by a ReLU network with about sqrt(N) parameters."""
+"""Vardi, Yehudai and Shamir 2022: N integers to labels by a ReLU network with about sqrt(N) parameters."""
 
 from rote.constructions.vardi2022.memorizer import Storage as Storage
 from rote.constructions.vardi2022.memorizer import memorize as memorize

@@ -1,4 +1,4 @@
-"""Evaluation in floating point, where every value is a whole number that the dtype holds exactly.
+"""Evaluation in floating point, where every value is an integer that the dtype holds exactly.
 
 A sum of whole numbers is exact in floating point, whatever the order of summation and with or without fused
 multiply-add, when the sum of their magnitudes stays below 2^(mantissa bits). The checking mode measures exactly that:
@@ -44,7 +44,7 @@ class LayerStack:
 
 
 def stacked(network: Network, width: int, dtype: torch.dtype, inputs: Mapping[str, int] | None = None) -> LayerStack:
-    """A network as full matrices, refused when a weight or bias is not exact in the dtype.
+    """A network as full matrices, rejected if a weight or bias is not exact in the dtype.
 
     `inputs` says in which columns its inputs come; by default the first ones, in order.
     """

@@ -1,4 +1,4 @@
-"""Packing whole numbers into words."""
+"""Packing integers into words."""
 
 from __future__ import annotations
 

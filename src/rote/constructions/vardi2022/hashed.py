@@ -5,7 +5,7 @@ search, under which the slot (h mod m) mod M never holds two different labels. A
 share a label may share a slot. What comes out for an x that was never stored is some label or other.
 
 G keys with C equally likely labels fall into M slots without a clash with probability near exp(-(1 - 1/C) G^2 / 2M),
-so a search over m among many candidates fits far more keys than a perfect hash with one slot each would promise.
+so a search over m among many candidates fits far more keys than a perfect hash with one slot each would.
 """
 
 from __future__ import annotations

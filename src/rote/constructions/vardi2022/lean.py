@@ -1,4 +1,4 @@
-"""Lean storage: one interleaved word a group, keys as differences, bits read by thresholds. Width 6 after selection.
+"""Lean storage: one interleaved word per group, keys as differences, bits read by thresholds. Width 6 after selection.
 
 A group is its smallest key, and words that hold the first key's label, then for each further key its difference from
 the one before and its label. The register `ahead` starts at x - first key + 1, loses each difference in turn, and says

@@ -1,4 +1,4 @@
-"""The one-dimensional memorizer: whole numbers to labels, stored in one of three ways.
+"""The one-dimensional memorizer: integers to labels, stored in one of three ways.
 
 | storage  | a group holds                     | bits read by   | outside the keys                          |
 |----------|-----------------------------------|----------------|-------------------------------------------|

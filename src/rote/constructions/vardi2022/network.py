@@ -23,7 +23,7 @@ class Neuron(NamedTuple):
 
     @property
     def carries(self) -> bool:
-        """Whether it only hands a value on."""
+        """Whether it only passes a value on."""
         return self.bias == 0 and len(self.terms) == 1 and self.terms[0][1] == 1
 
 

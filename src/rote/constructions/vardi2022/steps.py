@@ -1,4 +1,4 @@
-"""Arithmetic on whole numbers by threshold neurons, two layers a binary digit."""
+"""Arithmetic on integers by threshold neurons, two layers per binary digit."""
 
 from __future__ import annotations
 

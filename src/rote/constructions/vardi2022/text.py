@@ -1,7 +1,7 @@
-"""Exact networks on disk: sparse integers in text, one JSON line a layer, with a checksum.
+"""Exact networks on disk: sparse integers in text, one JSON line per layer, with a checksum.
 
-Line 1: format, inputs, number of layers. Then a layer a line: [[name, bias, source, factor, source, factor, ...], ...]
-with numbers in hexadecimal (decimal conversion of long integers takes quadratic time). Last line: SHA-256 of all
+Line 1: format, inputs, number of layers. Then one line per layer: [[name, bias, source, factor, source, factor, ...],
+...] with numbers in hexadecimal (decimal conversion of long integers takes quadratic time). Last line: SHA-256 of all
 before it.
 """
 
@@ -28,7 +28,7 @@ def save(network: Network, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Network:
-    """Read a network that `save` wrote; a changed or cut file is refused."""
+    """Read a network that `save` wrote; a changed or truncated file is rejected."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")

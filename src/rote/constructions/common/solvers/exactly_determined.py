@@ -117,7 +117,7 @@ def smallest_singular(
 
 
 def solver(features: Float[Tensor, "facts features"], double: bool = False) -> Solver:
-    """The solver for this many facts; `double` asks for factors in float64."""
+    """The solver for this many facts; `double` computes factors in float64."""
     return SingularValues(features) if len(features) <= SMALL else Factors(features, double)
 
 

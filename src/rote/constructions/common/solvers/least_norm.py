@@ -23,7 +23,7 @@ class Factored:
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        """Largest and smallest singular value, by power iteration with R and its inverse: O(n^2) a pass, where all
+        """Largest and smallest singular value, by power iteration with R and its inverse: O(n^2) per pass, where all
         singular values would cost several times the factorisation."""
         start = torch.randn(len(self.R), 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
         high = low = start / start.norm()

@@ -1,7 +1,7 @@
 """LU factorisation in place, of matrices turned for LAPACK, which reads columns first.
 
 It is torch's, on torch's threads: SciPy brings a linear algebra of its own, which took 1.5 times as long for factors of
-6,000 rows and 1.7 times for triangular solves on the processors at hand. torch turns a matrix in tiles and on all
+6,000 rows and 1.7 times for triangular solves on the CPUs it was measured on. torch turns a matrix in tiles and on all
 cores; NumPy goes along it with a stride, which takes five to eight times as long on thousands of rows.
 """
 

@@ -3,7 +3,7 @@
 With one digit an answer's logit is 2(m y + b), a straight line over the point y. Lines of rising slope form an upper
 envelope, on which each is the largest on one interval, so that an answer may own any interval of points; neighbours
 cross half-way between their intervals. With several digits it is the nearest number that wins: -sum_i (y_i - c_i)^2,
-less the part that all answers share, is 2 c . y - c . c. Either way logits are whole numbers and margins at least 1.
+minus the part that all answers share, is 2 c . y - c . c. Either way logits are whole numbers and margins at least 1.
 """
 
 from __future__ import annotations
