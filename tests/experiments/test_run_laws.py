@@ -10,6 +10,9 @@ from rote.experiments.runs.laws import fit_run
 from rote.experiments.size_laws import sweep_laws, sweeps
 from rote.papers import figure_named
 
+KEPT = {"loss": 0.1, "parameters": 1, "engine": "none"}
+"""What a ledger keeps of a trial besides its accuracy."""
+
 
 def invented(plan, accuracy, noise=0.0005):
     """Rows of a finished run in which a cell's accuracy is a function of it."""
@@ -18,7 +21,7 @@ def invented(plan, accuracy, noise=0.0005):
     for cell in plan.cells:
         for trial in plan.trials_of(cell):
             value = float(np.clip(accuracy(cell) + noise * rng.standard_normal(), 0, 1))
-            result = {"published_accuracy": value, "accuracy": 0.9 * value, "diverged_at": None}
+            result = {"published_accuracy": value, "accuracy": 0.9 * value, "diverged_at": None, **KEPT}
             rows.append(TrialRow(trial.cell, trial.seed, result, 1.0, ""))
     return rows
 
@@ -110,7 +113,7 @@ def test_a_run_without_a_sweep_says_so(tmp_path):
 def test_a_weighting_that_was_not_kept_is_named():
     plan = LookupSchedule.of(figure_named("dana2025.fig4"), quick=True, repeats=1)
     rows = [
-        TrialRow(row.cell, row.seed, {"accuracy": 0.3, "diverged_at": None}, 1.0, "")
+        TrialRow(row.cell, row.seed, {"accuracy": 0.3, "diverged_at": None, **KEPT}, 1.0, "")
         for row in invented(plan, lambda cell: 0.3)
     ]
     with pytest.raises(InputError, match="weighting=sampled"):

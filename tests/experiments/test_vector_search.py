@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.experiments.vectors.capacity import bracket, capacity_of, trial_at, wanted_trials
+from rote.experiments.vectors.result import VectorResult
 from rote.experiments.vectors.search import GAP, LAST_RUNG, Bracket, rung_of, search, size
 from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, VectorSetting
 
@@ -58,7 +59,7 @@ def results(setting, accuracies, seed=0):
     ended = {}
     for rung in range(200):
         accuracy = 1.0 if rung <= everything else 0.995 if rung <= nearly else 0.5
-        result = {"accuracy": accuracy, "mean_square": None, "steps": 1200, "seconds": 1.0}
+        result = VectorResult(accuracy, mean_square=None, steps=1200, diverged_at=None, seconds=1.0)
         ended[trial_at(setting, rung, "fast", seed).key] = result
     return ended
 

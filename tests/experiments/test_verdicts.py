@@ -11,6 +11,9 @@ from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
 from rote.papers import figure_named, figures_named
 
+KEPT = {"loss": 0.1, "parameters": 1, "engine": "none"}
+"""What a ledger keeps of a trial besides its accuracy."""
+
 
 def invented(plan, accuracy, noise=0.002):
     """Rows of a finished run in which a cell's accuracy is a function of it."""
@@ -19,7 +22,7 @@ def invented(plan, accuracy, noise=0.002):
     for cell in plan.cells:
         for trial in plan.trials_of(cell):
             value = float(np.clip(accuracy(cell) + noise * rng.standard_normal(), 0, 1))
-            result = {"published_accuracy": value, "accuracy": 0.9 * value, "diverged_at": None, "engine": "none"}
+            result = {"published_accuracy": value, "accuracy": 0.9 * value, "diverged_at": None, **KEPT}
             rows.append(TrialRow(trial.cell, trial.seed, result, 1.0, ""))
     return rows
 

@@ -29,8 +29,9 @@ from rote.display import Tabular, frame_of
 from rote.errors import problems
 from rote.experiments.densest_candidates import candidates
 from rote.experiments.executor import HERE
-from rote.experiments.ledgers.ledger import FailedTrial
+from rote.experiments.ledgers.ledger import FailedTrial, TrialKey
 from rote.experiments.runner import run
+from rote.experiments.token_result import BitsResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import TokenTrial
 from rote.measure.bits import bits_memorized
@@ -204,7 +205,7 @@ def densest_shape(
         results = [
             _shape_result(shape, steps, recorded)
             for shape in shapes
-            if (recorded := [ended.rows[trial.key].result for trial in planned[shape] if trial.key in ended.rows])
+            if (recorded := [BitsResult.of(row.result) for row in map(ended.rows.get, _keys(planned[shape])) if row])
         ]
         results.sort(key=lambda shape: (-shape.score(by), shape.spec.parameters(), shape.spec.dim, shape.spec.head_dim))
         ranked.append(tuple(results))
@@ -235,22 +236,27 @@ def bits_record(trained: Trained, task: AssociationTask) -> dict[str, Any]:
     }
 
 
-def _shape_result(spec: AttentionOnly, steps: int, results: list[dict[str, Any]]) -> ShapeResult:
-    def mean(name: str) -> float:
-        return float(np.mean([result[name] or 0.0 for result in results]))
+def _keys(trials: Iterable[TokenTrial]) -> list[TrialKey]:
+    return [trial.key for trial in trials]
 
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def _shape_result(spec: AttentionOnly, steps: int, results: list[BitsResult]) -> ShapeResult:
     parameters = spec.parameters()
     return ShapeResult(
         spec=spec,
         steps=steps,
         seeds=len(results),
-        recall=mean("accuracy"),
-        code=mean("code_bits") / parameters,
-        answers=mean("answer_bits") / parameters,
-        full=mean("entropy_bits") / parameters,
-        complete=sum(result["complete"] for result in results),
-        diverged=sum(result["diverged_at"] is not None for result in results),
-        processor_seconds=mean("seconds"),
+        recall=_mean(result.accuracy or 0.0 for result in results),
+        code=_mean(result.code_bits for result in results) / parameters,
+        answers=_mean(result.answer_bits for result in results) / parameters,
+        full=_mean(result.entropy_bits for result in results) / parameters,
+        complete=sum(result.complete for result in results),
+        diverged=sum(result.diverged_at is not None for result in results),
+        processor_seconds=_mean(result.seconds for result in results),
     )
 
 

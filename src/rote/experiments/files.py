@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.token_result import TokenResult
 from rote.files import replacing
 
 SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")
@@ -29,7 +30,7 @@ def write_curves(path: Path, rows: Sequence[TrialRow]) -> Path:
 
     table: dict[str, list[Any]] = {name: [] for name in (*SIZES, "seed", "step", "loss")}
     for row in rows:
-        for step, loss in row.result["curve"]:
+        for step, loss in TokenResult.of(row.result).curve:
             for name in SIZES:
                 table[name].append(row.cell["spec"].get(name))
             for name, value in (("seed", row.seed), ("step", step), ("loss", loss)):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rote.display import frame_of
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.token_result import TokenResult
 from rote.measure.laws import LawFit, Points, compare_laws
 from rote.papers.kinds.lookups import FULL, Weighting
 from rote.progress import SILENT, Progress
@@ -29,8 +30,6 @@ FEWEST = 4
 """Values of a size that make a sweep."""
 SHOWN = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
 """What is said of the models of a sweep."""
-ACCURACIES = {"uniform": "accuracy", "sampled": "published_accuracy"}
-"""By weighting, the name under which a ledger keeps the accuracy."""
 
 
 @dataclass(frozen=True)
@@ -160,17 +159,19 @@ def _varying(size: str) -> tuple[str, ...]:
 
 
 def _sweep(rows: Sequence[TrialRow], size: str, weighting: Weighting) -> SizeSweep | None:
-    field, accuracy = _varying(size)[0], ACCURACIES[weighting]
+    field = _varying(size)[0]
     spec = rows[0].cell["spec"]
     if field not in spec:
         return None
     facts, vocab = spec["vocab"] ** spec["context"], spec["vocab"]
-    ended = [row for row in rows if row.result["diverged_at"] is None]
-    if any(accuracy not in row.result for row in ended):
+    results = [(row, TokenResult.of(row.result)) for row in rows]
+    ended = [(row, result) for row, result in results if result.diverged_at is None]
+    if weighting == "sampled" and not all(result.keeps_published for _, result in ended):
         raise InputError(f"`weighting={weighting}`: this run did not keep that accuracy; use `weighting=uniform`")
     values: dict[float, list[float]] = {}
-    for row in ended:
-        values.setdefault(row.cell["spec"][field], []).append(phi_inverse(row.result[accuracy], facts, vocab))
+    for row, result in ended:
+        accuracy = result.published_accuracy if weighting == "sampled" else result.accuracy
+        values.setdefault(row.cell["spec"][field], []).append(phi_inverse(accuracy or 0.0, facts, vocab))
     if len(values) < FEWEST:
         return None
     fixed = {name: spec[name] for name in SHOWN if name in spec and name not in _varying(size)}

@@ -21,6 +21,7 @@ from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.part import RunPart
 from rote.experiments.runner import run
 from rote.experiments.size_laws import SweepLaw, sweep_laws
+from rote.experiments.token_result import TokenResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import TokenTrial
 from rote.progress import SILENT, Progress
@@ -84,7 +85,7 @@ class SweepRun(Tabular):
             "trials": len(self.rows),
             "trained_now": self.trained,
             "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
-            "diverged": sum(row.result["diverged_at"] is not None for row in self.rows),
+            "diverged": sum(TokenResult.of(row.result).diverged_at is not None for row in self.rows),
             "processor_seconds": sum(row.seconds for row in self.rows),
             "laws": [law.summary() for law in self.laws],
         }
@@ -130,18 +131,18 @@ def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:
 
 
 def _record(row: TrialRow) -> dict[str, Any]:
-    spec, protocol, result = row.cell["spec"], row.cell["protocol"], row.result
-    accuracy, vocab = result["accuracy"], spec["vocab"]
+    spec, protocol, result = row.cell["spec"], row.cell["protocol"], TokenResult.of(row.result)
+    accuracy, vocab = result.accuracy, spec["vocab"]
     capacity = None if accuracy is None else phi_inverse(accuracy, vocab ** spec["context"], vocab)
     return {
         **{name: spec.get(name) for name in COLUMNS},
-        "parameters": result["parameters"],
+        "parameters": result.parameters,
         "protocol": protocol["name"],
         "steps": protocol["steps"],
         "seed": row.seed,
         "recall": accuracy,
         "associations": capacity,
-        "loss": result["loss"],
-        "diverged_at": result["diverged_at"],
+        "loss": result.loss,
+        "diverged_at": result.diverged_at,
         "processor_seconds": row.seconds,
     }

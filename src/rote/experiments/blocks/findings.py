@@ -10,8 +10,9 @@ from rote.charts import Chart
 from rote.display import number
 from rote.experiments.blocks.charts import block_chart
 from rote.experiments.blocks.points import BlockCurve, BlockPoint, BlockPoints, BlockSeries, blocks_in_words
+from rote.experiments.blocks.result import BuiltResult, Results, block_result, trained_result
 from rote.experiments.blocks.schedule import BlockSchedule, x_of
-from rote.experiments.blocks.trial import BuiltTrial, Results
+from rote.experiments.blocks.trial import BuiltTrial
 from rote.experiments.blocks.verdicts import decide_on_blocks
 from rote.experiments.findings import Column, Findings, Row
 from rote.experiments.runner import Rows
@@ -108,7 +109,7 @@ def _built(which: str) -> Any:
 
 def block_findings(schedule: BlockSchedule, rows: Rows) -> BlockFindings:
     """Arrange what has ended; points that have not are counted as missing."""
-    results = {key: row.result for key, row in rows.items()}
+    results = {key: block_result(row.result) for key, row in rows.items()}
     by_series: dict[str, list[BlockPoint]] = {}
     missing = 0
     for asked in schedule.searches:
@@ -138,21 +139,21 @@ def _point(schedule: BlockSchedule, asked: BlockSearch, results: Results) -> Blo
         sum(state.trials for state in states),
         sum(state.seconds for state in states),
         tuple(state.parameters for state in states),
-        built,
+        built.accounts if isinstance(built, BuiltResult) else None,
     )
 
 
 def _curve(schedule: BlockSchedule, blocks: int, results: Results) -> BlockCurve | None:
     trials = [trial for seed in range(schedule.repeats) for trial in schedule.curve_trials(blocks, seed, results)]
-    ended = [results[trial.key] for trial in trials if trial.key in results]
+    ended = [trained_result(results, trial) for trial in trials if trial.key in results]
     if len(ended) < len(trials):
         return None
-    ended.sort(key=lambda result: -result["accuracy"])
+    ended.sort(key=lambda result: -(result.accuracy or 0.0))
     return BlockCurve(
         blocks,
-        tuple(result["accuracy"] for result in ended),
-        tuple(result["loss"] for result in ended),
-        tuple(tuple((step, loss, share) for step, loss, share in result["curve"]) for result in ended),
-        tuple((result["learning_rate"], result["warm_up"]) for result in ended),
-        sum(result["seconds"] for result in ended),
+        tuple(result.accuracy or 0.0 for result in ended),
+        tuple(result.loss for result in ended),
+        tuple(tuple((step, loss, share or 0.0) for step, loss, share in result.curve) for result in ended),
+        tuple((result.learning_rate, result.warm_up) for result in ended),
+        sum(result.seconds for result in ended),
     )

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.blocks import training as block_training
+from rote.experiments.blocks.result import Results, block_result, trained_result
 from rote.experiments.blocks.schedule import BlockSchedule
 from rote.experiments.blocks.search import tried_as
 from rote.experiments.blocks.studies import Studies
-from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
+from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.trainer import PendingTrials, TrialOutcome
@@ -67,7 +68,7 @@ class BlockRun:
         return BlockTrainer(self.schedule.texts, stops=not self.schedule.whole)
 
     def pending(self, rows: Rows) -> Sequence[AnyTrial]:
-        results = {key: row.result for key, row in rows.items()}
+        results = {key: block_result(row.result) for key, row in rows.items()}
         self._keep(results)
         return self.schedule.wanted(results)
 
@@ -80,7 +81,9 @@ class BlockRun:
             for kind, sequences, blocks in self.schedule.rungs():
                 numbers = range(self.schedule.figure.trials)
                 named = (BlockTrial(kind, sequences, blocks, number, seed) for number in numbers)
-                ended = [results[trial.key] for trial in takewhile(lambda trial: trial.key in results, named)]
+                ended = [
+                    trained_result(results, trial) for trial in takewhile(lambda trial: trial.key in results, named)
+                ]
                 name = f"{kind.in_words}, n = {kind.context}, N = {sequences}, {blocks} blocks, seed {seed}"
                 self.studies.keep(name, [tried_as(kind, result) for result in ended])
 

@@ -7,12 +7,12 @@ with. More blocks do not always train better, so that the ladder is climbed and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rote.experiments.blocks.proposals import Proposal, Tried, proposals
-from rote.experiments.blocks.trial import BlockTrial, Results, recalled
+from rote.experiments.blocks.result import BlockResult, Results, trained_result
+from rote.experiments.blocks.trial import BlockTrial
 from rote.papers.kajitsuka2025.choices import BATCH
 from rote.papers.kinds.blocks import BlockSearch, RandomSequences, Sequences
 
@@ -45,7 +45,7 @@ def search(
     tried: list[tuple[int, float]] = []
     count, seconds = 0, 0.0
     for blocks in ladder:
-        ended: list[dict[str, Any]] = []
+        ended: list[BlockResult] = []
         met = False
         for first in range(0, trials, BATCH):
             if met and not whole:
@@ -55,13 +55,13 @@ def search(
             missing = tuple(trial for trial in batch if trial.key not in results)
             if missing:
                 return SearchState(missing, None, tuple(tried), count, seconds)
-            ended += [results[trial.key] for trial in batch]
-            met = any(recalled(asked.kind, result) for result in ended)
+            ended += [trained_result(results, trial) for trial in batch]
+            met = any(result.recalled(asked.kind) for result in ended)
         count += len(ended)
-        seconds += sum(result["seconds"] for result in ended)
+        seconds += sum(result.seconds for result in ended)
         tried.append((blocks, _best(asked.kind, ended)))
         if met:
-            return SearchState((), blocks, tuple(tried), count, seconds, ended[0]["parameters"])
+            return SearchState((), blocks, tuple(tried), count, seconds, ended[0].parameters)
     return SearchState((), None, tuple(tried), count, seconds)
 
 
@@ -73,21 +73,20 @@ def stacked(
     def named(number: int, stack: tuple[Proposal, ...] = ()) -> BlockTrial:
         return BlockTrial(kind, sequences, blocks, number, seed, stack, first)
 
-    earlier = tuple(tried_as(kind, results[named(number).key]) for number in range(first))
+    earlier = tuple(tried_as(kind, trained_result(results, named(number))) for number in range(first))
     drawn = np.random.SeedSequence([seed, sequences, kind.context, blocks, first]).generate_state(1)
     proposed = proposals(earlier, size, int(drawn[0]))
     return [named(first + place, proposed) for place in range(size)]
 
 
-def tried_as(kind: Sequences, result: dict[str, Any]) -> Tried:
+def tried_as(kind: Sequences, result: BlockResult) -> Tried:
     """A trial as its study sees it: the highest accuracy, or minus the least error."""
-    proposal = Proposal(result["learning_rate"], result["warm_up"])
-    value = -result["loss"] if isinstance(kind, RandomSequences) else result["accuracy"]
+    proposal = Proposal(result.learning_rate, result.warm_up)
+    value = result.score(kind)
     # A study takes no infinity; an error that never was a number is as bad as any.
     return Tried(proposal, max(float(value), -1e30) if value == value else -1e30)
 
 
-def _best(kind: Sequences, ended: list[dict[str, Any]]) -> float:
-    if isinstance(kind, RandomSequences):
-        return min(result["loss"] for result in ended)
-    return max(result["accuracy"] for result in ended)
+def _best(kind: Sequences, ended: list[BlockResult]) -> float:
+    best = max(result.score(kind) for result in ended)
+    return -best if isinstance(kind, RandomSequences) else best

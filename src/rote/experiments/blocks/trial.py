@@ -6,18 +6,12 @@ names it. Seed s draws the sequences; s, #blocks and the number draw the initial
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rote.experiments.blocks.proposals import Proposal
-from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
-from rote.papers.kajitsuka2025.choices import ACCURACY, MEAN_SQUARE
-from rote.papers.kinds.blocks import RandomSequences, Sequences
-
-Results = Mapping[TrialKey, dict[str, Any]]
-"""What ended trials recorded, by trial."""
+from rote.papers.kinds.blocks import Sequences
 
 
 @dataclass(frozen=True)
@@ -61,10 +55,3 @@ class BuiltTrial(Trial):
 
 
 AnyTrial = BlockTrial | BuiltTrial
-
-
-def recalled(kind: Sequences, result: dict[str, Any]) -> bool:
-    """Whether a trial's error fell below .01."""
-    if isinstance(kind, RandomSequences):
-        return result["loss"] < MEAN_SQUARE
-    return result["accuracy"] > ACCURACY

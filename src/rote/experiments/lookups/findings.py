@@ -17,6 +17,7 @@ from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPo
 from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
 from rote.experiments.runner import Rows
+from rote.experiments.token_result import TokenResult
 from rote.experiments.verdict import Verdict, claim_summary
 from rote.models.attention_only import AttentionOnly
 from rote.papers.claims import Rule
@@ -148,12 +149,13 @@ def lookup_findings(schedule: LookupSchedule, rows: Rows) -> LookupFindings:
 
 
 def _point(cell: Cell, rows: Sequence[TrialRow]) -> SeriesPoint:
-    ended = [row.result for row in rows if row.result["diverged_at"] is None]
+    results = [TokenResult.of(row.result) for row in rows]
+    ended = [result for result in results if result.diverged_at is None]
     return SeriesPoint(
         x=cell.x,
         values={
-            "sampled": [result["published_accuracy"] for result in ended],
-            "uniform": [result["accuracy"] for result in ended],
+            "sampled": [result.published_accuracy for result in ended if result.published_accuracy is not None],
+            "uniform": [result.accuracy for result in ended if result.accuracy is not None],
         },
         diverged=len(rows) - len(ended),
         published=cell.published,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.vectors.guess import expected_capacity, rungs_above
+from rote.experiments.vectors.result import Results, VectorResult
 from rote.experiments.vectors.search import Bracket, rung_of, search, size
-from rote.experiments.vectors.trial import Results, VectorTrial
+from rote.experiments.vectors.trial import VectorTrial
 from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
@@ -90,7 +90,7 @@ def capacity_of(
     setting: VectorSetting, threshold: Threshold, protocol: str, seed: int, results: Results
 ) -> VectorCapacity | None:
     """What a search that ended gave; nothing if it has not."""
-    tried: dict[TrialKey, dict[str, Any]] = {}
+    tried: dict[TrialKey, VectorResult] = {}
     ended = bracket(setting, threshold, protocol, seed, _Noting(results, tried))
     if ended is None or ended.wanted is not None:
         return None
@@ -102,17 +102,17 @@ def capacity_of(
         0 if ended.recalled is None else size(ended.recalled),
         None if ended.too_many is None else size(ended.too_many),
         len(own),
-        sum(result["seconds"] for result in own),
+        sum(result.seconds for result in own),
     )
 
 
-class _Noting(Mapping[TrialKey, dict[str, Any]]):
+class _Noting(Mapping[TrialKey, VectorResult]):
     """Results that note which of them were asked for."""
 
-    def __init__(self, results: Results, asked: dict[TrialKey, dict[str, Any]]) -> None:
+    def __init__(self, results: Results, asked: dict[TrialKey, VectorResult]) -> None:
         self._results, self._asked = results, asked
 
-    def __getitem__(self, key: TrialKey) -> dict[str, Any]:
+    def __getitem__(self, key: TrialKey) -> VectorResult:
         self._asked[key] = self._results[key]
         return self._asked[key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ from rote.experiments.runner import Rows
 from rote.experiments.vectors.capacity import VectorCapacity, capacity_of, thresholds
 from rote.experiments.vectors.charts import vector_chart
 from rote.experiments.vectors.points import VectorPoint, VectorPoints, VectorSeries
+from rote.experiments.vectors.result import Results, VectorResult
 from rote.experiments.vectors.schedule import VectorSchedule
-from rote.experiments.vectors.trial import Results
 from rote.experiments.vectors.verdicts import decide_on_vectors
 from rote.experiments.verdict import Verdict
 from rote.papers.claims import Rule
@@ -104,7 +105,7 @@ def _per_seed(row: Any) -> str:
 
 def vector_findings(schedule: VectorSchedule, rows: Rows) -> VectorFindings:
     """Arrange what has ended; points without a single seed are counted as missing."""
-    results = {key: row.result for key, row in rows.items()}
+    results = {key: VectorResult.of(row.result) for key, row in rows.items()}
     if not isinstance(schedule.figure, CapacityFigure):
         return _arranged(schedule, _asked(schedule, results))
     searches = (
@@ -157,7 +158,7 @@ def _arranged(schedule: VectorSchedule, rows: list[tuple[str, VectorPoint]]) -> 
 
 def _asked(schedule: VectorSchedule, results: Results) -> list[tuple[str, VectorPoint]]:
     figure = schedule.figure
-    groups: dict[tuple[str, float], list[tuple[VectorSetting, dict[str, Any] | None]]] = {}
+    groups: dict[tuple[str, float], list[tuple[VectorSetting, VectorResult | None]]] = {}
     for trial in schedule.trials():
         if isinstance(figure, SaturationFigure):
             key = (f"H = {trial.setting.heads}, T = {trial.examples}", float(trial.protocol.steps))
@@ -166,15 +167,16 @@ def _asked(schedule: VectorSchedule, results: Results) -> list[tuple[str, Vector
         groups.setdefault(key, []).append((trial.setting, results.get(trial.key)))
     rows = []
     for (name, x), members in groups.items():
-        ended = [result for _, result in members if result is not None and result["diverged_at"] is None]
+        ended = [result for _, result in members if result is not None and result.diverged_at is None]
         values = tuple(_value(schedule, result) for result in ended)
-        overlaps = tuple(pair for result in ended for pair in result.get("heads", {}).get("overlaps", ()))
-        seconds = sum(result["seconds"] for result in ended)
+        overlaps = tuple(pair for result in ended for pair in result.overlaps)
+        seconds = sum(result.seconds for result in ended)
         rows.append((name, VectorPoint(x, values, members[0][0], seconds, overlaps=overlaps)))
     return rows
 
 
-def _value(schedule: VectorSchedule, result: dict[str, Any]) -> float:
+def _value(schedule: VectorSchedule, result: VectorResult) -> float:
     if isinstance(schedule.figure, SaturationFigure):
-        return float(np.mean(result["heads"]["by_head"]))
-    return result["mean_square"] if result["accuracy"] is None else result["accuracy"]
+        return float(np.mean(result.by_head))
+    value = result.mean_square if result.accuracy is None else result.accuracy
+    return math.nan if value is None else value

@@ -7,9 +7,9 @@ searches behind docs/mahdavi2024.md.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from rote.experiments.vectors.trial import VectorTrial, meets_threshold
+from rote.experiments.vectors.result import VectorResult
+from rote.experiments.vectors.trial import VectorTrial
 from rote.papers.kinds.vectors import Threshold, VectorSetting
 
 PER_TARGET = 0.8
@@ -40,16 +40,16 @@ def expected_capacity(setting: VectorSetting) -> int:
     return max(1, round(PER_LABEL * separated * free_numbers(setting)))
 
 
-def rungs_above(trial: VectorTrial, result: dict[str, Any], threshold: Threshold) -> float:
+def rungs_above(trial: VectorTrial, result: VectorResult, threshold: Threshold) -> float:
     """About how many rungs of the ladder of sizes a threshold's boundary lies above a trial; negative where it was not
     met."""
-    met = meets_threshold(result, threshold)
+    met = result.meets(threshold)
     if threshold.mean_square is not None:
-        error = result["mean_square"]
+        error = result.mean_square
         decades = -10.0 if error is None else math.log10(threshold.mean_square / max(error, 1e-20))
         return _signed(RUNGS_PER_DECADE * decades, met)
-    accuracy = result["accuracy"] or 0.0
-    spare = 1 - result["steps"] / trial.protocol.steps
+    accuracy = result.accuracy or 0.0
+    spare = 1 - result.steps / trial.protocol.steps
     if threshold.accuracy == 1:
         missed = round((1 - accuracy) * trial.examples)
         return 1 + 10 * spare if met else -1 - 2 * math.log2(max(1, missed))

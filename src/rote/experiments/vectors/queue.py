@@ -13,8 +13,9 @@ from typing import Any
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.vectors.result import Results, VectorResult
 from rote.experiments.vectors.training import trained_record
-from rote.experiments.vectors.trial import Results, VectorTrial
+from rote.experiments.vectors.trial import VectorTrial
 from rote.progress import Progress
 
 
@@ -38,7 +39,7 @@ class VectorRun:
         return replace(self, next_trials=_none)
 
     def pending(self, rows: Rows) -> Sequence[VectorTrial]:
-        return self.next_trials({key: row.result for key, row in rows.items()})
+        return self.next_trials({key: VectorResult.of(row.result) for key, row in rows.items()})
 
     def train(
         self, pending: PendingTrials[VectorTrial], workers: int | None, progress: Progress

@@ -5,19 +5,14 @@ Seed s draws its examples and its initial weights from s alone, so that a trial 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
-from rote.papers.kinds.vectors import Threshold, VectorSetting
+from rote.papers.kinds.vectors import VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
 from rote.training.query_attention.protocol import VectorProtocol
-
-Results = Mapping[TrialKey, dict[str, Any]]
-"""What ended trials recorded, by trial."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +44,3 @@ class VectorTrial(Trial):
             self.examples, setting.context, setting.dim, shared=setting.shared, classes=setting.classes,
             targets=None if setting.classes else 1, distribution="uniform", seed=self.seed,
         )  # fmt: skip
-
-
-def meets_threshold(result: dict[str, Any], threshold: Threshold) -> bool:
-    """Whether a trial met a threshold; one that diverged did not."""
-    if threshold.accuracy is not None:
-        return result["accuracy"] is not None and result["accuracy"] >= threshold.accuracy
-    return result["mean_square"] is not None and result["mean_square"] < (threshold.mean_square or 0.0)
