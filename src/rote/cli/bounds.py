@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.output import AsJson, print_json, print_table
+from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.display import number
 
 if TYPE_CHECKING:
@@ -76,9 +76,14 @@ def bounds(
     if as_json:
         print_json([bound.model_dump() for bound in every])
         return
-    print(f"attention-only Transformer, {spec.parameters():,} parameters, {vocab:,}^{context} contexts; {counted()}")
-    print(f"  guaranteed: {_facts(every.guaranteed, 'nothing')}")
-    print(f"  impossible: more than {_facts(every.impossible, 'nothing that is known')}\n")
+    print_pairs(
+        f"attention-only Transformer, {spec.parameters():,} parameters, {vocab:,}^{context} contexts",
+        {
+            "guaranteed": _facts(every.guaranteed, "nothing"),
+            "impossible": f"more than {_facts(every.impossible, 'nothing that is known')}",
+            "evaluated": counted(),
+        },
+    )
     shown = [bound for bound in every if bound.applies] if everything else every.told
     for title, sections in TABLES.items():
         rows = [bound for bound in shown if bound.section in sections]
@@ -86,8 +91,8 @@ def bounds(
             _show(title, rows, why)
     if every.folded and not everything:
         contexts, ids = number(every.folded[0].associations), ", ".join(bound.id for bound in every.folded)
-        print(f"{len(every.folded)} results reach all {contexts} contexts, for other architectures or up to constants")
-        print(f"(--all shows them): {ids}\n")
+        title = f"{len(every.folded)} results reach all {contexts} contexts, for other architectures or up to constants"
+        print_pairs(title, {"--all shows": ids})
     rejected = [[bound.id, bound.reason] for bound in every if not bound.applies]
     if rejected:
         print_table("results whose conditions do not hold", ["result", "reason"], rejected, whole=why)
@@ -105,8 +110,8 @@ def _show(title: str, rows: list[Bound], why: bool) -> None:
         columns = ["result", "facts", "says", "parameters", "architecture"]
         cells = [[bound.id, bound.associations, bound.says, bound.parameters, _about(bound, why)] for bound in rows]
     else:
-        columns = ["result", "facts", "says", "parameters", "reason"]
-        cells = [[bound.id, bound.associations, bound.says, bound.parameters, bound.reason] for bound in rows]
+        columns = ["result", "facts", "says", "reason"]
+        cells = [[bound.id, bound.associations, bound.says, bound.reason] for bound in rows]
     print_table(title, columns, cells, whole=why)
 
 
