@@ -76,7 +76,7 @@ class Findings(ABC, Generic[F, S]):
         """Each claim with its verdict, as published."""
         return [(claim, self.decide(claim.rule)) for claim in self.figure.claims]
 
-    @property
+    @cached_property
     def other_verdicts(self) -> dict[str, list[Verdict]]:
         """Verdicts on the same claims by another measure, by its name in words."""
         return {}

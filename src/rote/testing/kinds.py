@@ -130,8 +130,8 @@ class FigureKindSuite:
         assert [path.stem for path in reproduced.files] == list(charts)
         for name, chart in charts.items():
             assert ElementTree.fromstring(svg(chart)).get("aria-label") == chart.title == reproduced.findings.title
-            drawn = reproduced.figure(name)
-            assert reproduced.findings.title in "".join(text.get_text() for text in drawn.findobj(_text_class()))
+            texts: list[Any] = reproduced.figure(name).findobj(_text_class())
+            assert reproduced.findings.title in "".join(text.get_text() for text in texts)
 
     def test_it_is_described_and_its_cost_estimated(self, kind: str) -> None:
         figure = self.cases[kind].figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
 from rote.experiments.kinds import KINDS
@@ -13,7 +14,16 @@ from rote.papers import FIGURES
 from rote.tasks.sources import SOURCES
 from rote.theory import PAPERS, RESULTS
 
-REGISTRIES = (ARCHITECTURES, CONSTRUCTIONS, FIGURES, FORWARD, KINDS, PAPERS, RESULTS, SOURCES)
+REGISTRIES: tuple[dict[str, Any], ...] = (
+    ARCHITECTURES,
+    CONSTRUCTIONS,
+    FIGURES,
+    FORWARD,
+    KINDS,
+    PAPERS,
+    RESULTS,
+    SOURCES,
+)
 
 
 @contextmanager

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rote.charts import ChartSeries, Mark, Panels, XYChart, shape, tones
+from rote.charts import ChartSeries, Mark, Panels, Style, XYChart, shape, tones
 from rote.display import number
 from rote.experiments.blocks.points import BlockCurve, BlockPoints, BlockSeries
 from rote.papers.kinds.blocks import SmallestBlocksFigure
 
 ASIDE = 0.035
 """Series that agree would hide each other: each is moved by this share of x."""
-BUILT = (("exact", "exact arithmetic", "line"), ("float", "floats", "dashed"))
+BUILT: tuple[tuple[str, str, Style], ...] = (("exact", "exact arithmetic", "line"), ("float", "floats", "dashed"))
 
 
 def block_chart(findings: BlockPoints, title: str, note: str) -> XYChart | Panels:
