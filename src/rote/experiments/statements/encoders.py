@@ -74,7 +74,7 @@ def circle_numbers(cell: Circle, seed: int) -> Numbers:
 
 
 def look_up_numbers(cell: LookUpRows, seed: int) -> Numbers:
-    """Theorem 2 as printed, as corrected, and with lambda chosen directly."""
+    """Theorem 2 by equation (6), its bounds, and lambda chosen directly."""
     task = distributions(cell.distributions, seed)
     truth, prior = truth_and_prior(task)
     answers = truth.argmax(1)
@@ -85,8 +85,8 @@ def look_up_numbers(cell: LookUpRows, seed: int) -> Numbers:
     entropy = -torch.special.xlogy(truth, truth).sum(1)
     return {
         "contexts": len(truth),
-        # Equation (6) as printed: log sum_j exp(...) = -H, where the left side has the term j = g, which is 1.
-        "contexts_solvable_as_printed": int((entropy <= 0).sum()),
+        # Equation (6): -H = log sum_j exp(...), which falls from log N to 0, and H is the sum of pi log pi.
+        "contexts_solvable": int(((entropy >= 0) & (entropy <= math.log(task.vocab) + 1e-12)).sum()),
         "by_equation_6": expected_divergence(truth, prior, by_entropy.logits),
         "direct": expected_divergence(truth, prior, direct.logits),
         "bound": corrected_bound(truth, prior, answers, constant),

@@ -25,11 +25,15 @@ LEMMA_2 = Statement(
     ),
     (
         Line("rank", "rank of random attention"),
-        Line("promised", "Hk + d, as printed", bound=True),
+        Line("promised", "Hk + d", bound=True),
         Line("corrected", "min(d, N) + H min(k, N + S - 2)", bound=True),
     ),
     (
-        Claim("as-printed", "The features' rank is Hk + d, contexts allowing, as printed", AtMost("promised", "rank")),
+        Claim(
+            "as-printed",
+            "The features' rank is Hk + d, contexts allowing, as the proof of Theorem 1 needs it",
+            AtMost("promised", "rank"),
+        ),
         Claim("corrected", "It is min(d, N) + H min(k, d, N + S - 2)", AtMost("corrected", "rank")),
         Claim("never-more", "It is never more than that", AtMost("rank", "corrected")),
     ),
@@ -67,7 +71,9 @@ COROLLARY_1 = Statement(
         ),
         Claim("parameters", "In 2(S + 2N + 4(T - 2)) parameters", AtMost("parameters", "parameters_stated")),
         Claim(
-            "wider-heads", "With k > d = 2, as printed, there is rank for Hk + 2 as well", AtMost("promised", "rank")
+            "wider-heads",
+            "With k = 5 at d = 2, as experiment 6 is printed, there is rank for Hk + 2",
+            AtMost("promised", "rank"),
         ),
     ),
     quick=(10, 100),

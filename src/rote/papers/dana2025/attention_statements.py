@@ -100,15 +100,19 @@ THEOREM_3 = Statement(
     (
         Claim(
             "order-by-proof",
-            "With the W_O of the proof the divergence is of the order of eps log(1/eps)",
+            "With the W_O of the proof the divergence stays in proportion to eps log(1/eps) here (asked by rote)",
             StaysInProportion("proof", "epsilon_log"),
         ),
         Claim(
             "order",
-            "Some layer of that size has a divergence of that order: that of the convex fit",
+            "With the convex fit it does (asked by rote; finitely many eps decide nothing about the order)",
             StaysInProportion("convex", "epsilon_log"),
         ),
-        Claim("as-printed", "Inequality (19) holds as printed", AtMost("proof_gap", "bound_by_ranges_as_printed")),
+        Claim(
+            "as-printed",
+            "The first step of (19) holds for any features, those of no attention layer included",
+            AtMost("proof_gap", "bound_by_ranges_as_printed"),
+        ),
         Claim("corrected", "It holds with E[1 + |c|_1] in place of eps C", AtMost("proof_gap", "bound_by_ranges")),
     ),
     quick=(0.02, 0.025, 0.2, 0.4),
