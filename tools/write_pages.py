@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rote.report.coverage_page import coverage_page
 from rote.report.errata_page import errata_page
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {"errata.md": errata_page}
+PAGES = {"errata.md": errata_page, "coverage.md": coverage_page}
 
 
 def main() -> None:

@@ -27,7 +27,9 @@ layer (0 is the embedding, l what block l gives) the n vectors of a passage are 
 | Kajitsuka and Sato 2025 | Theorem 4.1 | tokens no longer than r and, where they differ, at least delta apart |
 | Dana, Pydi and Chevaleyre 2025 | Theorem 2 | next-token distributions near a look-up table, d > 128 ln(N + 1) |
 
-Ranks are in float32 with torch's default tolerance, shares are over random subsets, with Wilson's 95 % interval."""
+Ranks are in float32 with torch's default tolerance, shares are over random subsets, with Wilson's 95 % interval.
+Assumption 1 is about every n queries: a sample of subsets can refute it, or bound the share of subsets that violate
+it (none of 200 means at most 1.9 %), and cannot prove it."""
 
 
 def write_assumptions_page(probes: Sequence[tuple[str, Assumptions]], page: Path, command: str) -> list[Path]:

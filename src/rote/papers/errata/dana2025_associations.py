@@ -75,6 +75,21 @@ ASSOCIATION_ERRATA = (
         tests=("test_no_hyperplane_does_not_mean_full_rank",),
     ),
     Erratum(
+        id="dana2025.lemma3",
+        paper="dana2025",
+        version=PREPRINT,
+        place="Appendix A.5, proof of Lemma 3",
+        verdict="misprint or convention",
+        title="Lemma 3: outside every kernel, not in all of them",
+        quotation=r"Thus there exist $x \in \bigcap_{P \in \mathbb{Z}[X_1, ..., X_n]^*} Ker(P)$.",
+        counterexample="No x is in the kernel of the constant polynomial 1.",
+        truth=(
+            "The x that exists lies in no kernel: the union of the kernels has measure 0. For example exp(sqrt 2), "
+            "exp(sqrt 3), exp(sqrt 5) and so on, by the theorem of Lindemann and Weierstrass."
+        ),
+        tests=("test_lemma_3_by_numbers_that_are_independent",),
+    ),
+    Erratum(
         id="dana2025.theorem1-exact",
         paper="dana2025",
         version=PREPRINT,

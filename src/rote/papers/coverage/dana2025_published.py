@@ -1,0 +1,44 @@
+"""Items that only the published version of Dana, Pydi and Chevaleyre 2025 has."""
+
+from __future__ import annotations
+
+from rote.papers.coverage.item import Item
+
+DANA2025_PUBLISHED_ITEMS = (
+    Item(
+        "N = 200, accuracy against H",
+        "Figure 5",
+        "partial",
+        ("dana2025.fig5",),
+        "Protocol `paper` has been run for one series.",
+    ),
+    Item(
+        "N = 200, accuracy against d_h", "Figure 6", "partial", ("dana2025.fig6",), "Protocol `paper` has not been run."
+    ),
+    Item(
+        "N = 200, attention against MLP",
+        "Figure 7",
+        "partial",
+        ("dana2025.fig7",),
+        "One seed under protocol `fast`; undecided.",
+    ),
+    Item("Depth, accuracy against H", "Figure 8", "whole", ("dana2025.fig8",)),
+    Item("Depth, accuracy against d_h", "Figure 9", "whole", ("dana2025.fig9",)),
+    Item(
+        "Depth, attention against MLP", "Figure 10", "partial", ("dana2025.fig10",), "Undecided; more seeds are needed."
+    ),
+    Item(
+        "Competitive under optimization constraints",
+        "Summary",
+        "partial",
+        ("dana2025.fig3",),
+        "Attention and MLP have not been compared at equal compute.",
+    ),
+    Item(
+        "Comparison of parameter counts",
+        "Table 1",
+        "partial",
+        ("rote.theory.comparison", "docs/bounds.md"),
+        "The counts are there; the printed table was not at hand to compare with.",
+    ),
+)

@@ -1,0 +1,48 @@
+"""Items of Mahdavi, Liao and Thrampoulidis 2024, and what its reviewers asked."""
+
+from __future__ import annotations
+
+from rote.papers.coverage.item import Item
+
+MAHDAVI2024_ITEMS = (
+    Item(
+        "Omega(Hn) examples", "Abstract, Theorem 1", "whole", ("mahdavi2024.theorem1", "mahdavi2024.theorem1-checked")
+    ),
+    Item(
+        "Theta(Hd^2) parameters",
+        "Abstract",
+        "whole",
+        ("test_parameters_of_query_attention_are_of_the_order_h_d_squared",),
+    ),
+    Item("Heads specialise", "Abstract", "whole", ("mahdavi2024.saturated",)),
+    Item(
+        "Assumptions milder than general position",
+        "Assumptions 1, 2",
+        "whole",
+        ("rote.lm.assumptions", "docs/assumptions.md", "test_the_interval_of_a_share_holds_it"),
+        "Sampled subsets bound the share that violates an assumption about every n queries; they cannot prove it.",
+    ),
+    Item("Saturation of the softmax", "Abstract", "whole", ("mahdavi2024.saturated",)),
+    Item("Linear in H", "Experiments", "whole", ("mahdavi2024.heads",)),
+    Item("Grows with n", "Experiments", "whole", ("mahdavi2024.context",)),
+    Item("No gain beyond d_h = n", "Experiments, review", "whole", ("mahdavi2024.head_dim",)),
+    Item("Published grids", "Experiments", "partial", ("mahdavi2024.h",), "Six points of nine grids have been run."),
+    Item(
+        "Real-world data",
+        "Review",
+        "partial",
+        ("docs/assumptions.md",),
+        "Assumptions only; capacity on real data has not been measured.",
+    ),
+    Item(
+        "Layers", "Review", "partial", ("dana2025.fig8", "docs/architectures.md"), "Query attention has one layer here."
+    ),
+    Item("Assumptions on language", "Review", "whole", ("docs/assumptions.md",), "MiniLM and SmolLM2, n = 32 and 16."),
+    Item(
+        "What is memorized, shown",
+        "Review",
+        "partial",
+        ("rote.measure.inspection", "docs/page.md"),
+        "Models that rote built or trained.",
+    ),
+)
