@@ -87,6 +87,11 @@ def received() -> signal.Signals | None:
     return _state.received
 
 
+def note(number: int) -> None:
+    """Note a signal that another handler received, as that of a server."""
+    _state.received = signal.Signals(number)
+
+
 @contextmanager
 def unfinished(path: str | os.PathLike[str]) -> Iterator[None]:
     """A file or folder that is worthless until the work inside has ended: removed if the program has to end first."""
@@ -249,6 +254,10 @@ def _stop_children() -> None:
 
         for child in active_children():
             child.kill()
+    server = getattr(sys.modules.get("multiprocessing.forkserver"), "_forkserver", None)
+    if (process := getattr(server, "_forkserver_pid", None)) is not None:
+        # It would end by itself, after the second in which Python puts a large library away.
+        os.kill(process, signal.SIGKILL)
 
 
 def _remove(path: str) -> None:

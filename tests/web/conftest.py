@@ -65,7 +65,6 @@ def folder(tmp_path_factory) -> Path:
 def client(folder):
     from fastapi.testclient import TestClient
 
-    from rote.tasks.facts import facts
     from rote.web import plans
     from rote.web.app import make_app
 
@@ -75,8 +74,9 @@ def client(folder):
         pytest.MonkeyPatch.context() as patch,
         TestClient(make_app([folder]), base_url="http://localhost", follow_redirects=False) as client,
     ):
-        patch.setattr(plans, "facts", lambda name: facts(f"{name}:facts=40,seed=1"))
+        patch.setattr(plans, "source_of", lambda name: f"{name}:facts=40,seed=1")
         yield client
+        client.app.state.workers.close()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 
+import rote
 from rote.folders import read_folder
 from rote.measure.head_use import facts_lost, head_table
 from rote.tasks.facts import facts
@@ -73,7 +74,10 @@ def test_only_the_last_few_tables_are_kept():
     from rote.web.facts_choice import MOST_TABLES, Tables
 
     tables = Tables()
-    digests = [tables.keep(f"a,b,c\n1,2,{number}\n".encode(), "t.csv").digest for number in range(MOST_TABLES + 1)]
+    shape = facts("random:vocab=6,context=2,facts=9,seed=1").shape
+    digests = [
+        tables.keep(f"a,b,c\n1,2,{number}\n".encode(), "t.csv", shape).digest for number in range(MOST_TABLES + 1)
+    ]
     assert len(set(digests)) == MOST_TABLES + 1
     assert [tables.table(digest) is None for digest in digests] == [True] + [False] * MOST_TABLES
 
@@ -114,27 +118,27 @@ def test_a_run_shows_its_figure_verdicts_and_commands(client):
     assert "Cells that both have" in client.get("/runs/compare?a=0/fig4&b=0/fig4").text
 
 
-def test_a_model_written_anew_is_read_anew(client, folder):
-    from rote.web.inspector import Models
-    from rote.web.shelf import Shelf
+def test_a_model_written_anew_is_read_anew(client, tmp_path):
+    from fastapi.testclient import TestClient
 
-    models = Models(Shelf([folder]))
-    first = models.open("0/models/small")
-    assert models.open("0/models/small") is first
-    config = folder / "models" / "small" / "config.json"
-    text = config.read_text()
-    config.write_text(text)
-    assert models.open("0/models/small") is not first
+    from rote.web.app import make_app
+
+    rote.build("random:vocab=6,context=2,facts=9,seed=1").save(tmp_path / "model")
+    with TestClient(make_app([tmp_path]), base_url="http://localhost") as client:
+        assert "9 of 9" in client.get("/inspector/model?model=0/model").text
+        rote.build("random:vocab=6,context=2,facts=12,seed=1").save(tmp_path / "model", overwrite=True)
+        assert "12 of 12" in client.get("/inspector/model?model=0/model").text
+        client.app.state.workers.close()
 
 
 def test_facts_outside_the_folders_are_not_read(folder):
-    from rote.web.inspector import Models
-    from rote.web.shelf import Shelf
+    from fastapi.testclient import TestClient
 
-    models = Models(Shelf([folder / "models"]))
-    listing = models.listing(models.open("0/small"))
-    assert listing.task is None
-    assert "not below the folders" in listing.why_not
+    from rote.web.app import make_app
+
+    with TestClient(make_app([folder / "models"]), base_url="http://localhost") as client:
+        assert "not below the folders" in client.get("/inspector/model?model=0/small").text
+        client.app.state.workers.close()
 
 
 def test_too_much_at_once_is_refused(client):

@@ -52,8 +52,14 @@ def test_names_that_lead_out_or_nowhere_are_not_there(client, address, name):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[", "a:b:c"]
-)
+    "host",
+    [
+        "evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[", "a:b:c",
+        "localhost@evil.example", "evil.example@localhost", "localhost:99999", "localhost:", "localhost/",
+        "localhost?", "local host",
+        "localhost.", "http://localhost", "localhost#x", "[::1", "127.1", "localhost,evil.example", "\tlocalhost\x0b",
+    ],
+)  # fmt: skip
 def test_another_host_is_refused(client, host):
     answer = client.get("/planner", headers={"Host": host})
     assert answer.status_code == 400
@@ -95,10 +101,20 @@ def test_a_bad_table_gets_the_readers_own_message(client, name, data, status, me
     assert message in answer.text
 
 
-def test_a_table_from_another_site_is_refused(client):
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://evil.example"}, 400), ({"Origin": "http://localhost"}, 200), ({"Origin": "null"}, 400),
+        ({"Origin": "http://localhost:8017"}, 400), ({"Origin": "https://localhost"}, 400), ({}, 200),
+        ({"Origin": "http://127.0.0.1"}, 400), ({"Origin": "http://evil.example@localhost"}, 400),
+        ({"Sec-Fetch-Site": "cross-site"}, 400), ({"Sec-Fetch-Site": "same-site"}, 400),
+        ({"Sec-Fetch-Site": "same-origin"}, 200), ({"Sec-Fetch-Site": "none"}, 200),
+    ],
+)  # fmt: skip
+def test_only_requests_of_the_page_itself_are_answered(client, headers, status):
     sent = {"params": {"name": "f.csv"}, "content": b"a,b,c\n1,2,3\n"}
-    assert client.post("/planner/table", headers={"Origin": "https://evil.example"}, **sent).status_code == 400
-    assert client.post("/planner/table", headers={"Origin": "http://localhost"}, **sent).status_code == 200
+    assert client.post("/planner/table", headers=headers, **sent).status_code == status
+    assert client.get("/planner/numbers", headers=headers).status_code == status
 
 
 def test_names_from_tables_and_addresses_are_escaped(client):

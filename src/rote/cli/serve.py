@@ -35,9 +35,8 @@ def serve(
     from rote.errors import InputError
 
     try:
-        import uvicorn
-
         from rote.web.app import make_app
+        from rote.web.connections import serve as serve_connections
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise
@@ -62,7 +61,4 @@ def serve(
     import sys
 
     sys.stdout.flush()
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", limit_concurrency=400, timeout_graceful_shutdown=2)
-    )
-    server.run(sockets=[listening])
+    serve_connections(app, listening)

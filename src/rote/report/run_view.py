@@ -9,9 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from rote.errors import RoteError
 from rote.experiments.findings import Findings
 from rote.experiments.ledgers.ledger import Ledger, LedgerContents, TrialRow
 from rote.experiments.reproduce import findings_in
+from rote.files import read_json
 
 
 class SweptLaw(BaseModel):
@@ -40,6 +42,8 @@ class RunView:
     contents: LedgerContents
     in_hand: tuple[Findings[Any, Any], ...] | None = None
     """What its trials show, if that is known already."""
+    swept: SweptGrid | None = None
+    """What `sweep.json` says, if it was read already."""
 
     @classmethod
     def of(cls, folder: str | Path) -> RunView:
@@ -72,7 +76,7 @@ class RunView:
     def planned(self) -> int | None:
         """Trials that the run was started with; none where its ledger does not say."""
         planned = self.about.get("trials")
-        return max(planned, len(self.rows)) if isinstance(planned, int) else None
+        return max(planned, len(self.rows)) if type(planned) is int else None
 
     @property
     def cpu_seconds(self) -> float:
@@ -81,9 +85,11 @@ class RunView:
     @property
     def sweep(self) -> SweptGrid | None:
         """What `rote sweep` wrote when it ended; nothing for other runs, and where trials were added since."""
+        if self.swept is not None:
+            return self.swept
         try:
-            said = SweptGrid.model_validate_json((self.folder / "sweep.json").read_bytes())
-        except (OSError, ValidationError):
+            said = SweptGrid.model_validate(read_json(self.folder / "sweep.json"))
+        except (RoteError, ValidationError):
             return None
         return said if said.trials == len(self.rows) else None
 

@@ -14,18 +14,18 @@ from rote.errors import RoteError
 from rote.report.html import style_sheet
 from rote.web import inspector_pages, planner_pages, run_pages
 from rote.web.facts_choice import Tables
-from rote.web.inspector import MOST_OPEN, Models
-from rote.web.jobs import Busy, Jobs
+from rote.web.jobs import Busy
 from rote.web.pages import page
 from rote.web.safety import LOOPBACK, Safety
 from rote.web.shelf import NotThere, Shelf
+from rote.web.workers import Workers
 
 STATIC = {"app.js": "text/javascript", "site.css": "text/css", "icon.svg": "image/svg+xml"}
 
 
 def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBACK) -> FastAPI:
     """The application over these folders, answering to these names."""
-    shelf, measuring = Shelf(folders), Jobs()
+    shelf, workers = Shelf(folders), Workers()
     app = FastAPI(title="rote", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(Safety, hosts=hosts)
     app.add_exception_handler(RoteError, _refused)
@@ -44,10 +44,10 @@ def make_app(folders: Sequence[str | Path] = (), hosts: Collection[str] = LOOPBA
         text = files("rote.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
         return Response(text, media_type=STATIC[name])
 
-    # Queues of their own: nobody who opens a model waits for another's plan.
-    planner_pages.add(app, Tables(), Jobs())
-    run_pages.add(app, shelf, measuring)
-    inspector_pages.add(app, shelf, Models(shelf), Jobs(kept=MOST_OPEN), measuring)
+    planner_pages.add(app, Tables(), workers)
+    run_pages.add(app, shelf, workers)
+    inspector_pages.add(app, shelf, workers)
+    app.state.workers = workers
     return app
 
 

@@ -16,9 +16,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from rote.errors import InputError
-from rote.experiments.storage import zipped_bytes
-from rote.tasks import TokenTask, require_tokens
-from rote.tasks.facts import facts, facts_in, source_names
+from rote.tasks import require_tokens
+from rote.tasks.facts import facts, source_names
 from rote.tasks.shape import TaskShape
 from rote.web.query import Query
 
@@ -60,8 +59,7 @@ class FactsChoice:
 class Dropped:
     """A table that was dropped on the page."""
 
-    task: TokenTask
-    zipped: int
+    data: bytes
 
 
 class Tables:
@@ -71,17 +69,16 @@ class Tables:
         self._kept: OrderedDict[str, Dropped] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, data: bytes, name: str) -> FactsChoice:
-        """Read a file that was sent to the page, by the readers that read files, and keep its table."""
-        task = require_tokens(facts_in(data, name), "plans are for token tasks")
+    def keep(self, data: bytes, name: str, shape: TaskShape) -> FactsChoice:
+        """Keep a table that was read, by the fingerprint of its bytes."""
         # The name is in the commands of a plan, so that the same bytes under another name are another table.
         digest = hashlib.sha256(name.encode() + b"\0" + data).hexdigest()[:16]
         with self._lock:
-            self._kept[digest] = Dropped(task, zipped_bytes(data))
+            self._kept[digest] = Dropped(data)
             self._kept.move_to_end(digest)
             while len(self._kept) > MOST_TABLES:
                 self._kept.popitem(last=False)
-        return FactsChoice("table", name, task.shape, digest)
+        return FactsChoice("table", name, shape, digest)
 
     def table(self, digest: str) -> Dropped | None:
         """The table with this fingerprint, if it is still kept."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from rote.errors import InputError, RoteError
+from rote.files import TABLE, held
 from rote.folders import Folder, read_folder
 from rote.folders.folder import read_certificate
-from rote.folders.layout import CONFIG, read_origin
+from rote.folders.layout import read_origin
 from rote.measure.certificate import Certificate
 from rote.models.attention_only import Transformer
-from rote.tasks import AssociationTask
-from rote.tasks.facts import facts, source_names
+from rote.tasks import AssociationTask, Task
+from rote.tasks.facts import facts, facts_in, source_names
 from rote.tasks.grammar import name_of
-from rote.web.shelf import Entry, Shelf
+from rote.web.shelf import Entry
+from rote.web.workers import inside
 
-MOST_OPEN = 4
-"""Models that are kept in memory."""
 MOST_FACTS = 200_000
 """Facts up to which they are listed and searched."""
 MOST_FOUND = 40
@@ -33,8 +31,6 @@ class Opened:
 
     entry: Entry
     folder: Folder
-    version: tuple[Any, ...]
-    """Changes when the folder is written anew."""
 
     @property
     def has_heads(self) -> bool:
@@ -75,54 +71,68 @@ class Stated:
 
     @classmethod
     def of(cls, entry: Entry) -> Stated:
+        """Of the folder that this process is in."""
         try:
-            return cls(entry, read_origin(entry.path).source, read_certificate(entry.path))
+            return cls(entry, read_origin(Path()).source, read_certificate(Path()))
         except InputError as error:
             return cls(entry, "", None, str(error))
 
 
-class Models:
-    """Opens model folders, and keeps the last few of them open."""
+@dataclass(frozen=True)
+class Place:
+    """Where the folders of a page are, as the server was given them: facts are read below them alone."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-        self._open: OrderedDict[tuple[Any, ...], Opened] = OrderedDict()
-        self._lock = threading.Lock()
+    here: Path
+    """Where the server was started."""
+    folders: tuple[Path, ...]
 
-    def open(self, name: str) -> Opened:
-        """The model of that name, read again where its folder was written anew."""
-        entry = self._shelf.model(name)
-        stamp = (entry.path / CONFIG).stat()
-        key = (str(entry.path), stamp.st_mtime_ns, stamp.st_ino)
-        with self._lock:
-            opened = self._open.get(key)
-            if opened is None:
-                folder = read_folder(entry.path)
-                opened = self._open[key] = Opened(entry, folder, key)
-            self._open.move_to_end(key)
-            while len(self._open) > MOST_OPEN:
-                self._open.popitem(last=False)
-        return opened
+    def find(self, source: str) -> tuple[int, list[str]] | None:
+        """The number of the folder that a file lies below, and the names that lead there; none for a file elsewhere."""
+        path = self.here / source
+        for number, folder in enumerate(self.folders):
+            if ".." not in path.parts and path.is_relative_to(folder) and path != folder:
+                return number, list(path.relative_to(folder).parts)
+        return None
 
-    def listing(self, opened: Opened) -> Listing:
-        """The facts that a folder names, if they may be read and can be; otherwise why not."""
-        source, certificate = opened.folder.origin.source, opened.folder.certificate
-        if certificate is not None and certificate.facts > MOST_FACTS:
-            return Listing(
-                None, f"{certificate.facts:,} facts are too many to list here; `rote inspect` takes them apart"
-            )
-        is_file = name_of(source) not in (*source_names(), "random")
-        if is_file and not self._shelf.allows(source):
-            return Listing(None, f"its facts ({Path(source).name}) are not below the folders that this page was given")
-        if name_of(source) == "random" and certificate is None:
-            return Listing(None, "its facts are drawn anew from a seed, and nothing says how many there are")
-        try:
-            task = facts(source, **opened.folder.origin.reading.model_dump(exclude_defaults=True))
-        except RoteError as error:
-            return Listing(None, f"its facts cannot be read: {error}")
-        if not isinstance(task, AssociationTask):
-            return Listing(None, f"its facts are {task.kind}; associations are listed here")
-        vocabulary = opened.folder.model.vocabulary
-        if vocabulary is None or not task.known_rows(vocabulary).all():
-            return Listing(None, "its facts have changed since: some are not in the model's words")
-        return Listing(task.in_vocabulary(vocabulary), lines=tuple(task.facts_in_words()))
+
+def open_model(entry: Entry) -> Opened:
+    """The model in the folder of this process."""
+    with inside():
+        folder = read_folder(Path())
+    return Opened(entry, replace(folder, path=entry.path))
+
+
+def list_facts(opened: Opened, place: Place) -> Listing:
+    """The facts that a folder names, if they may be read and can be; otherwise why not."""
+    source, certificate = opened.folder.origin.source, opened.folder.certificate
+    if certificate is not None and certificate.facts > MOST_FACTS:
+        return Listing(None, f"{certificate.facts:,} facts are too many to list here; `rote inspect` takes them apart")
+    if name_of(source) == "random" and certificate is None:
+        return Listing(None, "its facts are drawn anew from a seed, and nothing says how many there are")
+    try:
+        task = _facts(opened, place)
+    except RoteError as error:
+        return Listing(None, f"its facts cannot be read: {error}")
+    if task is None:
+        return Listing(None, f"its facts ({Path(source).name}) are not below the folders that this page was given")
+    if not isinstance(task, AssociationTask):
+        return Listing(None, f"its facts are {task.kind}; associations are listed here")
+    vocabulary = opened.folder.model.vocabulary
+    if vocabulary is None or not task.known_rows(vocabulary).all():
+        return Listing(None, "its facts have changed since: some are not in the model's words")
+    return Listing(task.in_vocabulary(vocabulary), lines=tuple(task.facts_in_words()))
+
+
+def _facts(opened: Opened, place: Place) -> Task | None:
+    source, reading = opened.folder.origin.source, opened.folder.origin.reading.model_dump(exclude_defaults=True)
+    if name_of(source) in (*source_names(), "random"):
+        return facts(source, **reading)
+    found = place.find(source)
+    if found is None:
+        return None
+    number, parts = found
+    with inside(1 + number), held(Path()) as root, ExitStack() as opening:
+        folder = root
+        for part in parts[:-1]:
+            folder = opening.enter_context(folder.folder(part))
+        return facts_in(folder.read(parts[-1], TABLE), parts[-1], **reading)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
 from rote.errors import InputError
+from rote.folders.layout import CONFIG
 from rote.measure.head_use import facts_lost, head_table
 from rote.measure.inspection import Head, Inspection, heads_named, inspect
 from rote.report.model_charts import (
@@ -22,11 +25,12 @@ from rote.report.model_charts import (
 )
 from rote.tasks import AssociationTask
 from rote.tasks.association import Fact
-from rote.web.inspector import MOST_FOUND, Listing, Models, Opened, Stated
+from rote.web.inspector import MOST_FOUND, Listing, Opened, Place, list_facts, open_model
 from rote.web.jobs import Job, Jobs
 from rote.web.pages import page
 from rote.web.query import Query
-from rote.web.shelf import Shelf
+from rote.web.shelf import Entry, Shelf, version_of
+from rote.web.workers import Workers
 
 PATIENCE = 0.5
 """Seconds that an answer waits for a result before it shows progress instead."""
@@ -39,67 +43,87 @@ AT_ONCE = 2
 """Facts taken apart at a time: each holds what every head adds to every logit, 80 MB at 999 heads and 10,000 tokens."""
 
 
-def add(app: FastAPI, shelf: Shelf, models: Models, reading: Jobs, measuring: Jobs) -> None:
-    """Add the inspector's addresses. Facts are read in one queue, models are run over them in another."""
-    taking_apart = threading.BoundedSemaphore(AT_ONCE)
-
-    def listing_of(opened: Opened) -> Listing | None:
-        """The model's facts, unless reading them takes longer than an answer may."""
-        job = reading.ask(("facts", opened.version), lambda progress: models.listing(opened), READING_PATIENCE)
-        return job.result if job.ready else None
+def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
+    """Add the inspector's addresses: what is asked about a model is answered by a process of its own."""
+    place = Place(Path.cwd(), tuple(shelf.folders))
 
     @app.get("/inspector")
-    def listed() -> Response:
-        return page(
-            "models.html",
-            title="Inspector",
-            here="inspector",
-            folders=shelf.folders,
-            models=[Stated.of(entry) for entry in shelf.models()],
-        )
+    async def listed() -> Response:
+        entries = await asyncio.to_thread(shelf.models)
+        stated = await workers.ask("lists", "the list of models", "stated_models", entries, folders=shelf.roots)
+        return page("models.html", title="Inspector", here="inspector", folders=shelf.folders, models=stated)
+
+    async def answered(request: Request, kind: str) -> Response:
+        with shelf.model(Query(request.query_params).text("model")) as (entry, folder):
+            key = ("model", str(entry.path), *version_of(folder, CONFIG))
+            status, body = await workers.ask(
+                key, entry.label, "model_page", kind, entry, place, dict(request.query_params),
+                folders=[folder, *shelf.roots],
+            )  # fmt: skip
+        return HTMLResponse(body, status)
 
     @app.get("/inspector/model")
-    def model(request: Request) -> Response:
-        query = Query(request.query_params)
-        opened = models.open(query.text("model"))
-        listing = listing_of(opened)
+    async def model(request: Request) -> Response:
+        return await answered(request, "model")
+
+    @app.get("/inspector/search")
+    async def search(request: Request) -> Response:
+        return await answered(request, "search")
+
+    @app.get("/inspector/live")
+    async def live(request: Request) -> Response:
+        """Margins and heads, or how far they have come, alone."""
+        return await answered(request, "live")
+
+    @app.get("/inspector/fact")
+    async def fact(request: Request) -> Response:
+        return await answered(request, "fact")
+
+
+class ModelPages:
+    """The pages about one model, made in its process. Facts are read in one queue, the model is run in another."""
+
+    def __init__(self, entry: Entry, place: Place) -> None:
+        self._opened, self._place = open_model(entry), place
+        self._reading, self._measuring = Jobs(), Jobs()
+        self._taking_apart = threading.BoundedSemaphore(AT_ONCE)
+
+    def _listing(self) -> Listing | None:
+        """The model's facts, unless reading them takes longer than an answer may."""
+        work = self._reading.ask("facts", lambda progress: list_facts(self._opened, self._place), READING_PATIENCE)
+        return work.result if work.ready else None
+
+    def model(self, query: Query) -> HTMLResponse:
+        opened, listing = self._opened, self._listing()
         if listing is None:
             return _wait(opened)
         return page(
             "model.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened, listing=listing,
-            **_found(listing, query), **_facts(query, opened, listing, measuring),
+            **_found(listing, query), **_facts(query, opened, listing, self._measuring),
         )  # fmt: skip
 
-    @app.get("/inspector/search")
-    def search(request: Request) -> Response:
-        query = Query(request.query_params)
-        opened = models.open(query.text("model"))
-        listing = listing_of(opened) or Listing(None)
-        return page("found.html", opened=opened, listing=listing, **_found(listing, query))
+    def search(self, query: Query) -> HTMLResponse:
+        listing = self._listing() or Listing(None)
+        return page("found.html", opened=self._opened, listing=listing, **_found(listing, query))
 
-    @app.get("/inspector/live")
-    def live(request: Request) -> Response:
-        """Margins and heads, or how far they have come, alone."""
-        query = Query(request.query_params)
-        opened = models.open(query.text("model"))
-        listing = listing_of(opened) or Listing(None)
-        return page("model_live.html", opened=opened, listing=listing, **_facts(query, opened, listing, measuring))
+    def live(self, query: Query) -> HTMLResponse:
+        opened, listing = self._opened, self._listing() or Listing(None)
+        facts = _facts(query, opened, listing, self._measuring)
+        return page("model_live.html", opened=opened, listing=listing, **facts)
 
-    @app.get("/inspector/fact")
-    def fact(request: Request) -> Response:
-        query = Query(request.query_params)
-        opened = models.open(query.text("model"))
+    def fact(self, query: Query) -> HTMLResponse:
+        opened = self._opened
         heads = tuple(heads_named(query.text("off")))
         row = query.whole("row", 0, 0) if "row" in query else None
         every = query.text("parts") == "all"
         query.check()
-        listing = listing_of(opened)
+        listing = self._listing()
         if listing is None:
             return _wait(opened)
         asked = _asked(listing, row, query.text("words"))
-        with taking_apart:
+        with self._taking_apart:
             seen = inspect(opened.folder.model, asked, off=heads)
-        job = _lost(opened, listing.task, heads, measuring) if heads and listing.task is not None else None
+        job = _lost(opened, listing.task, heads, self._measuring) if heads and listing.task is not None else None
         lost = job.result if job is not None and job.ready else None
         return page(
             "fact.html", title=f"{' '.join(seen.key)} in {opened.entry.label}", here="inspector", opened=opened,
@@ -109,7 +133,7 @@ def add(app: FastAPI, shelf: Shelf, models: Models, reading: Jobs, measuring: Jo
         )  # fmt: skip
 
 
-def _wait(opened: Opened) -> Response:
+def _wait(opened: Opened) -> HTMLResponse:
     """A page that looks again by itself until the facts are read."""
     return page("waiting.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened)
 
@@ -138,7 +162,7 @@ def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> d
     if (task := listing.task) is None or not opened.has_heads:
         return content
     model = opened.folder.model
-    job = measuring.ask(("heads", opened.version), lambda progress: head_table(model, task, progress), PATIENCE)
+    job = measuring.ask("heads", lambda progress: head_table(model, task, progress), PATIENCE)
     if not job.ready:
         # Asked once: a job may end while the page is made.
         content["job"] = job
@@ -158,7 +182,7 @@ def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> d
 
 
 def _lost(opened: Opened, task: AssociationTask, heads: tuple[Head, ...], measuring: Jobs) -> Job:
-    model, key = opened.folder.model, ("lost", opened.version, heads)
+    model, key = opened.folder.model, ("lost", heads)
     return measuring.ask(key, lambda progress: facts_lost(model, task, heads, progress), 2 * PATIENCE)
 
 

@@ -6,24 +6,24 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from rote.report.plan_charts import plan_chart
 from rote.tasks.facts import source_names
 from rote.web.facts_choice import NO_TABLE, Tables
-from rote.web.jobs import Jobs
 from rote.web.pages import page
 from rote.web.planner import DTYPES, FACTS_LIMITS, LIMITS, VARIANTS, PlannerState, state_of
 from rote.web.plans import plan_of
 from rote.web.query import Query
+from rote.web.workers import Workers
 from rote.words import command
 
 MOST_BYTES = 8 * 2**20
 """Of a table that is dropped on the page."""
 
 
-def add(app: FastAPI, tables: Tables, jobs: Jobs) -> None:
+def add(app: FastAPI, tables: Tables, workers: Workers) -> None:
     """Add the planner's addresses."""
 
     @app.get("/planner")
@@ -32,7 +32,7 @@ def add(app: FastAPI, tables: Tables, jobs: Jobs) -> None:
         return page(
             "planner.html", title="Planner", here="planner", sources=source_names(), no_table=NO_TABLE, limits=LIMITS,
             facts_limits=FACTS_LIMITS, dtypes=DTYPES, variants=VARIANTS, **_numbers(state),
-            **_plan(state, tables, jobs),
+            **_plan(state, tables, workers),
         )  # fmt: skip
 
     @app.get("/planner/numbers")
@@ -44,20 +44,23 @@ def add(app: FastAPI, tables: Tables, jobs: Jobs) -> None:
     def plan(request: Request) -> Response:
         """The plan for the facts, or how far it has come, alone."""
         state = state_of(Query(request.query_params))
-        return page("planner_plan.html", state=state, **_plan(state, tables, jobs))
+        return page("planner_plan.html", state=state, **_plan(state, tables, workers))
 
     @app.post("/planner/table")
     async def table(request: Request) -> Response:
         """A table that was dropped on the page; the answer is the address of its plan."""
         name = request.query_params.get("name", "")[-120:].replace("/", "_").replace("\0", "_") or "table.csv"
         data = bytearray()
-        async for chunk in request.stream():
-            data += chunk
-            if len(data) > MOST_BYTES:
-                raise HTTPException(
-                    413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `{command('rote', 'plan', name)}`"
-                )
-        chosen = await run_in_threadpool(tables.keep, bytes(data), name)
+        try:
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MOST_BYTES:
+                    hint = command("rote", "plan", name)
+                    raise HTTPException(413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `{hint}`")
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
+        shape, _ = await workers.ask("tables", name, "read_table", bytes(data), name)
+        chosen = tables.keep(bytes(data), name, shape)
         state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
         return JSONResponse({"address": state.address})
 
@@ -71,7 +74,7 @@ def _numbers(state: PlannerState) -> dict[str, Any]:
     return {**numbers, "theory": rows, "theory_chart": state.theory_chart(rows)}
 
 
-def _plan(state: PlannerState, tables: Tables, jobs: Jobs) -> dict[str, Any]:
-    shown = plan_of(state, tables, jobs)
+def _plan(state: PlannerState, tables: Tables, workers: Workers) -> dict[str, Any]:
+    shown = plan_of(state, tables, workers)
     title = f"Bytes of every way to hold {state.facts.name}"
     return {"plan": shown, "plan_chart": plan_chart(shown.rows, title) if shown and shown.rows else None}

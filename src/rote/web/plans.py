@@ -15,10 +15,11 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.spec import Dtype
 from rote.progress import Progress
 from rote.tasks import require_tokens
-from rote.tasks.facts import facts
-from rote.web.facts_choice import Dropped, Tables
-from rote.web.jobs import Busy, Job, Jobs
+from rote.tasks.facts import facts, facts_in
+from rote.web.facts_choice import Tables
+from rote.web.jobs import Busy, JobProgress
 from rote.web.planner import PlannerState
+from rote.web.workers import Workers
 
 HEADINGS: dict[Section, str] = {
     "builds": "what building ends in",
@@ -34,8 +35,8 @@ class ShownPlan:
     """A plan as far as it has come."""
 
     rows: Sequence[PlanRow] = ()
-    job: Job | None = None
-    """What is still being computed."""
+    progress: JobProgress | None = None
+    """How far it has come, while it is being computed."""
     problem: str = ""
     waiting: bool = False
     """Whether to look again."""
@@ -61,26 +62,34 @@ class ShownPlan:
         return [(name, rows[0]) for name, rows in picked.items() if rows]
 
 
-def plan_of(state: PlannerState, tables: Tables, jobs: Jobs, wait: float = 0.0) -> ShownPlan | None:
+def plan_of(state: PlannerState, tables: Tables, workers: Workers, wait: float = 0.0) -> ShownPlan | None:
     """The plan for the facts of a state, or how far it has come; none where the facts themselves are not at hand."""
     choice, dtype = state.facts, state.dtype
     dropped = tables.table(choice.digest) if choice.kind == "table" else None
     if choice.kind == "none" or (choice.kind == "table" and dropped is None):
         return None
     key = ("plan", choice.kind, choice.name, choice.digest, dtype)
+    source, data = (source_of(choice.name), None) if dropped is None else (choice.name, dropped.data)
     try:
-        job = jobs.ask(key, lambda progress: _rows(choice.name, dropped, dtype, progress), wait)
-        return ShownPlan(job.result) if job.ready else ShownPlan(job=job, waiting=True)
+        found = workers.result(key, f"the plan of {choice.name}", "plan", source, data, dtype, wait)
     except RoteError as error:
         return ShownPlan(problem=str(error), waiting=isinstance(error, Busy))
+    return ShownPlan(progress=found, waiting=True) if isinstance(found, JobProgress) else ShownPlan(found)
 
 
-def _rows(name: str, dropped: Dropped | None, dtype: Dtype | None, progress: Progress) -> Sequence[PlanRow]:
-    task = require_tokens(facts(name), "plans are for token tasks") if dropped is None else dropped.task
+def source_of(name: str) -> str:
+    """The facts that are planned for a named source."""
+    return name
+
+
+def planned_rows(source: str, data: bytes | None, dtype: Dtype | None, progress: Progress) -> Sequence[PlanRow]:
+    """The rows of `rote plan`, for a named source or for the bytes of a table."""
+    found = facts(source) if data is None else facts_in(data, source)
+    task = require_tokens(found, "plans are for token tasks")
     builds, built = planned_builds(task), []
     with progress.stage("methods", len(builds)) as stage:
         for planned in builds:
             stage.describe(planned.id)
             built.append(built_row(planned, task, dtype))
             stage.advance()
-    return plan_rows(task, dtype, built, zipped_bytes(task) if dropped is None else dropped.zipped)
+    return plan_rows(task, dtype, built, zipped_bytes(task if data is None else data))

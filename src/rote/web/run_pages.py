@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
-from rote.errors import InputError
+from rote.errors import RoteError
+from rote.experiments.ledgers.file import foreign
+from rote.experiments.ledgers.ledger import Ledger
 from rote.report.run_charts import SIZES
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
@@ -16,6 +24,7 @@ from rote.web.jobs import Jobs, Latest
 from rote.web.pages import page
 from rote.web.query import Query
 from rote.web.shelf import Entry, Shelf
+from rote.web.workers import Workers, inside
 
 PATIENCE = 0.6
 """Seconds that an answer waits for a result before it shows progress instead."""
@@ -23,56 +32,101 @@ RECENT = 30
 """Seconds since its last trial within which a run counts as going on."""
 
 
-def add(app: FastAPI, shelf: Shelf, jobs: Jobs) -> None:
-    """Add the addresses of runs."""
-    sections = Latest(jobs)
+def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
+    """Add the addresses of runs: what is asked about a run is answered by a process of its own."""
 
     @app.get("/runs")
-    def runs() -> Response:
-        listed = [_listed(entry) for entry in shelf.runs()]
+    async def runs() -> Response:
+        entries = await asyncio.to_thread(shelf.runs)
+        listed = await workers.ask("lists", "the list of runs", "listed_runs", entries, folders=shelf.roots)
         return page("runs.html", title="Runs", here="runs", runs=listed, folders=shelf.folders)
 
+    async def answered(request: Request, kind: str, names: Sequence[str]) -> Response:
+        query = Query(request.query_params)
+        with ExitStack() as opening:
+            opened = [opening.enter_context(shelf.run(query.text(name))) for name in names]
+            entries, folders = [entry for entry, _ in opened], [folder for _, folder in opened]
+            # The numbers of the folders themselves: one that was replaced is another run.
+            key = ("run", *((str(entry.path), os.fstat(folder).st_ino) for entry, folder in opened))
+            label = " and ".join(entry.label for entry in entries)
+            status, body = await workers.ask(key, label, "run_page", kind, entries, folders=folders)
+        return HTMLResponse(body, status)
+
     @app.get("/runs/view")
-    def view(request: Request) -> Response:
-        entry = shelf.run(Query(request.query_params).text("run"))
-        run = RunView.of(entry.nearby)
-        return page("run.html", title=f"Run {entry.label}", here="runs", **_content(entry, run, sections))
+    async def view(request: Request) -> Response:
+        return await answered(request, "view", ("run",))
 
     @app.get("/runs/live")
-    def live(request: Request) -> Response:
+    async def live(request: Request) -> Response:
         """What changes while a run goes on, alone."""
-        entry = shelf.run(Query(request.query_params).text("run"))
-        return page("run_live.html", **_content(entry, RunView.of(entry.nearby), sections))
+        return await answered(request, "live", ("run",))
 
     @app.get("/runs/compare")
-    def compare(request: Request) -> Response:
-        query = Query(request.query_params)
-        pair = [shelf.run(query.text(name)) for name in ("a", "b")]
-        sides = [_content(entry, RunView.of(entry.nearby), sections) for entry in pair]
-        return page(
-            "compare.html", title="Two runs side by side", here="runs", sides=sides,
-            cells=_shared(*(RunView.of(entry.nearby) for entry in pair)),
-        )  # fmt: skip
+    async def compare(request: Request) -> Response:
+        return await answered(request, "compare", ("a", "b"))
 
 
-def _listed(entry: Entry) -> dict[str, Any]:
-    try:
-        run = RunView.of(entry.nearby)
-    except InputError as error:
-        return {"entry": entry, "problem": str(error)}
-    return {"entry": entry, "problem": "", "run": run, "going": _going(run)}
+@dataclass(frozen=True)
+class ListedRun:
+    """A run in a list; of one that cannot be used, why."""
+
+    entry: Entry
+    problem: str = ""
+    of: str = ""
+    protocol: str = ""
+    trials: int = 0
+    planned: int | None = None
+    seconds: float = 0.0
+    last_ended: str | None = None
+    going: bool = False
+
+    @classmethod
+    def of_ledger(cls, entry: Entry) -> ListedRun:
+        """Of the folder that this process is in."""
+        try:
+            with foreign(entry.label), Ledger.reading(Path(), whole=False) as ledger:
+                said = ledger.overview()
+            planned = said.about.get("trials")
+            planned = max(planned, said.trials) if type(planned) is int else None
+            named = said.identity.get("experiment") or said.identity.get("kind") or entry.path.name
+            protocol = str(said.identity.get("protocol", ""))[:40]
+            going = _going(said.last_ended, said.trials, planned)
+            return cls(entry, "", str(named), protocol, said.trials, planned, said.seconds, said.last_ended, going)
+        except RoteError as error:
+            return cls(entry, str(error))
 
 
-def _content(entry: Entry, run: RunView, sections: Latest) -> dict[str, Any]:
-    section = sections.ask(("run", str(entry.path)), len(run.rows), lambda progress: run_section(run), PATIENCE)
-    return {"entry": entry, "run": run, "going": _going(run), "section": section}
+class RunPages:
+    """The pages about one run, or two side by side, made in their process."""
+
+    def __init__(self) -> None:
+        self._sections = Latest(Jobs())
+
+    def answer(self, kind: str, entries: Sequence[Entry]) -> HTMLResponse:
+        with foreign(" and ".join(entry.label for entry in entries)):
+            sides = [self._content(number, entry) for number, entry in enumerate(entries)]
+            if kind == "view":
+                return page("run.html", title=f"Run {entries[0].label}", here="runs", **sides[0])
+            if kind == "live":
+                return page("run_live.html", **sides[0])
+            cells = _shared(sides[0]["run"], sides[1]["run"])
+            return page("compare.html", title="Two runs side by side", here="runs", sides=sides, cells=cells)
+
+    def _content(self, number: int, entry: Entry) -> dict[str, Any]:
+        with inside(number):
+            run = RunView.of(Path())
+            run = replace(run, folder=entry.nearby, swept=run.sweep)
+        work = lambda progress: run_section(run)  # noqa: E731
+        section = self._sections.ask(("run", number), len(run.rows), work, PATIENCE)
+        going = _going(run.last_ended, len(run.rows), run.planned)
+        return {"entry": entry, "run": run, "going": going, "section": section}
 
 
-def _going(run: RunView) -> bool:
-    """Whether trials are missing and the last one ended just now."""
-    if run.last_ended is None or (run.planned is not None and len(run.rows) >= run.planned):
-        return run.last_ended is None
-    return (datetime.now(UTC) - datetime.fromisoformat(run.last_ended)).total_seconds() < RECENT
+def _going(last_ended: str | None, trials: int, planned: int | None) -> bool:
+    """Whether trials are missing and the last one ended just now; a clock that is ahead says nothing."""
+    if last_ended is None or (planned is not None and trials >= planned):
+        return last_ended is None
+    return 0 <= (datetime.now(UTC) - datetime.fromisoformat(last_ended)).total_seconds() < RECENT
 
 
 def _shared(first: RunView, second: RunView) -> list[list[Any]]:

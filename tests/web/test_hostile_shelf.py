@@ -1,0 +1,197 @@
+"""A page over strangers' folders: links, swaps, bad models and slow clients cost nobody but themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+import rote
+from hostile.ledgers import OBJECTS
+from rote.experiments.ledgers.ledger import FILE
+
+pytest.importorskip("fastapi")
+GOOD = "/inspector/model?model=0/good"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory) -> Path:
+    """A model and a run that are fine, others that are not, and a secret outside."""
+    outside = tmp_path_factory.mktemp("outside")
+    root = outside / "shown"
+    secret = "random:vocab=7,context=2,facts=20,seed=7"
+    rote.build("random:vocab=6,context=2,facts=9,seed=1").save(root / "good")
+    rote.build(secret).save(outside / "secret")
+    grid = {"vocab": 6, "context": 2, "dim": 3, "head_dim": 2, "heads": "1:3"}
+    rote.sweep(grid, folder=root / "run", seeds=1, steps=5)
+    rote.sweep(grid, folder=outside / "secret-run", seeds=2, steps=5)
+    (root / "linked").mkdir()
+    for file in (outside / "secret").iterdir():
+        (root / "linked" / file.name).symlink_to(file)
+    (root / "linked-run").mkdir()
+    (root / "linked-run" / FILE).symlink_to(outside / "secret-run" / FILE)
+    (root / "linked-folder").symlink_to(outside / "secret")
+    for number, statements in enumerate(OBJECTS[:4]):
+        (root / f"endless{number}").mkdir()
+        shutil.copy(root / "run" / FILE, root / f"endless{number}" / FILE)
+        with closing(sqlite3.connect(root / f"endless{number}" / FILE)) as ledger:
+            ledger.executescript(statements)
+    for name, change in HOSTILE.items():
+        shutil.copytree(root / "good", root / name)
+        config = json.loads((root / name / "config.json").read_text())
+        change(config)
+        (root / name / "config.json").write_text(json.dumps(config))
+    return root
+
+
+HOSTILE = {
+    "layers": lambda config: config["spec"].update(layers=2**31),
+    "heads": lambda config: config["spec"].update(heads=2**31),
+    "generator": lambda config: config["facts"].update(source="random:vocab=5000,context=2,facts=16000000,seed=1"),
+    "pipe": lambda config: config["facts"].update(source="/dev/zero"),
+    "list": lambda config: config.update(spec=[]),
+    "provenance": lambda config: config.update(provenance=None),
+}
+
+
+@pytest.fixture(scope="module")
+def client(shelf):
+    from fastapi.testclient import TestClient
+
+    from rote.web.app import make_app
+
+    with TestClient(make_app([shelf]), base_url="http://localhost", follow_redirects=False) as client:
+        yield client
+        client.app.state.workers.close()
+
+
+def test_links_out_of_the_folder_are_neither_listed_nor_opened(client):
+    models, runs = client.get("/inspector").text, client.get("/runs").text
+    assert "good" in models
+    assert "linked" not in models + runs
+    for address in ("/inspector/model?model=0/linked", "/inspector/fact?words=1&model=0/linked-folder",
+                    "/runs/view?run=0/linked-run", "/runs/compare?a=0/run&b=0/linked-run"):  # fmt: skip
+        answer = client.get(address)
+        assert answer.status_code == 404
+        assert "20 of 20" not in answer.text
+
+
+def test_a_folder_that_is_swapped_for_a_link_while_it_is_read_leads_nowhere_else(shelf, client):
+    swapped, real, stop = shelf / "swapped", shelf / "real", threading.Event()
+    shutil.copytree(shelf / "good", real)
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(real, swapped)
+            os.rename(swapped, real)
+            os.symlink(shelf.parent / "secret", swapped)
+            os.unlink(swapped)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for _ in range(40):
+            answer = client.get("/inspector/model?model=0/swapped")
+            assert answer.status_code in (200, 400, 404)
+            assert "20 of 20" not in answer.text
+    finally:
+        stop.set()
+        thread.join()
+        shutil.rmtree(real)
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_a_bad_model_is_one_message_and_no_other_waits_for_it(client, name):
+    answers: list[int] = []
+    asking = threading.Thread(target=lambda: answers.append(client.get(f"/inspector/model?model=0/{name}").status_code))
+    start = time.monotonic()
+    asking.start()
+    assert "9 of 9" in client.get(GOOD).text
+    assert time.monotonic() - start < 10
+    asking.join()
+    assert answers[0] in (200, 400)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_an_endless_ledger_is_one_message(client, number):
+    answer = client.get(f"/runs/view?run=0/endless{number}")
+    assert answer.status_code == 400
+    assert "does not create" in answer.text
+    assert client.get("/runs/view?run=0/run").status_code == 200
+
+
+def test_work_that_breaks_its_limits_is_stopped_and_rests():
+    from rote.web.workers import Stopped, Workers
+
+    workers = Workers(memory=2**28, seconds=3.0)
+    try:
+        with pytest.raises(Stopped, match="MiB"):
+            workers.result("memory", "bomb", "builtins.bytearray", 2**31)
+        with pytest.raises(Stopped, match="MiB"):
+            workers.result("memory", "bomb", "builtins.bytearray", 1)  # it rests
+        with pytest.raises(Stopped, match="longer than 3 s"):
+            workers.result("time", "loop", "time.sleep", 60.0)
+        assert workers.result("other", "fine", "time.sleep", 0.0) is None
+    finally:
+        workers.close()
+
+
+@contextmanager
+def serving(folder: Path):
+    """`rote serve` itself, with what it says on standard error."""
+    words = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        said = ""
+        while not said.rstrip().endswith("}"):
+            line = server.stdout.readline()
+            assert line, server.stderr.read() if server.stderr else ""
+            said += line
+        try:
+            yield server, int(json.loads(said)["address"].rpartition(":")[2])
+        finally:
+            if server.poll() is None:
+                server.kill()
+
+
+def test_slow_clients_do_not_keep_honest_ones_out_and_ctrl_c_ends_at_once(shelf):
+    import httpx
+
+    with serving(shelf) as (server, port), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+        slow = []
+        for _ in range(450):
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.sendall(b"GET /planner HTTP/1.1\r\nHost: localhost")
+            slow.append(connection)
+        start = time.monotonic()
+        for address in ("/planner/numbers", "/static/app.js", GOOD, "/planner/plan"):
+            assert client.get(address).status_code == 200
+        assert time.monotonic() - start < 15
+        # Clients that go away in the middle of an upload.
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", port)) as leaving:
+                leaving.sendall(
+                    b"POST /planner/table?name=a.csv HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\na,b"
+                )
+        time.sleep(0.3)
+        assert client.get("/planner/numbers").status_code == 200
+        start = time.monotonic()
+        server.send_signal(signal.SIGINT)
+        said = server.communicate(timeout=20)[1]
+        assert time.monotonic() - start < 2
+        assert server.returncode == 130
+        assert "Traceback" not in said
+        assert said.strip().splitlines()[-1] == "rote: interrupted; nothing was written"
+        for connection in slow:
+            connection.close()
