@@ -34,7 +34,7 @@ def main() -> int:
     total = sum(statements.values())
     covered = 1 - sum(missed.values()) / max(1, total)
     print(f"  {'all':<14} {covered:6.1%}  of {total:,}")
-    floor = float(data.get_option("report:fail_under") or 0) / 100
+    floor = float(str(data.get_option("report:fail_under") or 0)) / 100
     if covered >= floor:
         return 0
     print(f"coverage {covered:.1%} is below the floor {floor:.0%} (fail_under in pyproject.toml)", file=sys.stderr)

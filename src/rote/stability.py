@@ -61,7 +61,7 @@ def deprecated(since: str, removed: str, instead: str) -> Callable[[Thing], Thin
         else:
             marked = _warning(thing, message)
         _annotate(marked, f"Deprecated since {since}, removed in {removed}: use {instead}.")
-        marked.__deprecated__ = (since, removed)  # pyright: ignore[reportAttributeAccessIssue]
+        cast(Any, marked).__deprecated__ = (since, removed)
         return cast(Thing, marked)
 
     return mark

@@ -19,7 +19,7 @@ from torch import Tensor
 from rote.errors import InputError
 from rote.folders import read_folder, write_folder
 from rote.models import spec_from_config
-from rote.models.model import DTYPES, Model
+from rote.models.model import Model, dtype_named
 from rote.models.spec import Spec, size_of
 from rote.tasks.origin import Origin
 from rote.testing.random_models import random_model
@@ -103,12 +103,12 @@ class ArchitectureSuite:
     def test_lower_precision_is_kept_and_close(self, case: ArchitectureCase, spec: Spec, dtype: str) -> None:
         model = case.models(spec, 3)
         inputs = case.inputs(spec, model, 50, np.random.default_rng(3))
-        lower = model.to(DTYPES[dtype])
+        lower = model.to(dtype_named(dtype))
         outputs = lower.logits(inputs)
-        assert outputs.dtype == DTYPES[dtype]
+        assert outputs.dtype == dtype_named(dtype)
         # Against the same rounded weights in float64, so that only the arithmetic differs.
         exact = lower.to(torch.float64).logits(inputs)
-        allowed = tolerance(spec, exact, torch.finfo(DTYPES[dtype]).eps)
+        allowed = tolerance(spec, exact, torch.finfo(dtype_named(dtype)).eps)
         torch.testing.assert_close(outputs.double(), exact, atol=allowed, rtol=0)
 
     def test_permuting_heads_changes_nothing(self, case: ArchitectureCase, spec: Spec) -> None:
@@ -128,7 +128,7 @@ class ArchitectureSuite:
     def test_saved_and_loaded_gives_identical_outputs(
         self, case: ArchitectureCase, spec: Spec, dtype: str, tmp_path: Path
     ) -> None:
-        model = case.models(spec, 6).to(DTYPES[dtype])
+        model = case.models(spec, 6).to(dtype_named(dtype))
         inputs = case.inputs(spec, model, 20, np.random.default_rng(6))
         write_folder(tmp_path / "model", model, Origin(), {}, None)
         loaded = read_folder(tmp_path / "model").model

@@ -28,7 +28,7 @@ def random_model(spec: Spec, seed: int = 0, dtype: str = "float32", vocabulary: 
             drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
             weights[name] = (drawn / math.sqrt(max(shape[-1], 1))).to(kind)
     for name, (rows, context) in spec.index_shapes().items():
-        keys = random_keys(rows, context, spec.vocab, seed)  # pyright: ignore[reportAttributeAccessIssue]
+        keys = random_keys(rows, context, spec.vocab or 1, seed)
         weights[name] = torch.from_numpy(keys)
     return Model(spec, weights, vocabulary)
 
