@@ -29,7 +29,7 @@ from rote.constructions.kajitsuka2025.sequences import random_sequences
 from rote.experiments.statements.memorizers import position_numbers
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.papers.kinds.statement_settings import PositionMemorizer
-from rote.tasks import DistributionTask
+from rote.tasks import DistributionTask, VectorTask
 from rote.theory import RESULTS, bounds
 from rote.theory.comparison import (
     approximate_parameters,
@@ -320,6 +320,19 @@ def test_the_second_network_is_what_labels_at_every_position_cost():
     assert many["second_network"] > 0.6 * many["parameters"]
     grown = many["second_network"] - few["second_network"]
     assert grown > 0.6 * (many["parameters"] - few["parameters"])
+
+
+def test_each_dimension_of_the_tokens_costs_one_parameter():
+    """Remark 4.3, dependence on d: the network reads a token vector once, and its depth does not depend on d."""
+    built = {}
+    for dim in (16, 64):
+        draw = np.random.default_rng(0)
+        tokens, rows = draw.standard_normal((12, dim)), draw.integers(0, 12, (40, 5))
+        task = VectorTask(tokens[rows[:, :4]], tokens[rows[:, 4]], labels=draw.integers(0, 3, 40))
+        built[dim] = build(task, "kajitsuka2025.theorem4_1").certificate
+        assert built[dim].recalled == built[dim].facts == 40
+    assert built[64].measured["depth"] == built[16].measured["depth"]
+    assert built[64].parameters - built[16].parameters == 64 - 16
 
 
 def test_the_count_of_theorem_4_1_depends_on_d_by_d_alone():

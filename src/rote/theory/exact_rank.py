@@ -59,7 +59,10 @@ def _exponents(x: np.ndarray, query: np.ndarray, key: np.ndarray) -> np.ndarray:
     modulus = PRIME - 1
     asked = _product(x[:, -1], query.T, modulus)
     offered = _product(x.reshape(-1, x.shape[2]), key.T, modulus).reshape(*x.shape[:2], -1)
-    return sum(asked[:, None, i] * offered[:, :, i] % modulus for i in range(asked.shape[1])) % modulus
+    scores = np.zeros(offered.shape[:2], dtype=np.int64)
+    for i in range(asked.shape[1]):
+        scores = (scores + asked[:, None, i] * offered[:, :, i]) % modulus
+    return scores
 
 
 def _product(left: np.ndarray, right: np.ndarray, modulus: int) -> np.ndarray:
@@ -91,7 +94,7 @@ def dependent_rows(matrix: np.ndarray, prime: int = PRIME) -> np.ndarray:
     rows = len(matrix)
     rest = np.concatenate([matrix % prime, np.eye(rows, dtype=np.int64)], 1)
     rank = _eliminate(rest, matrix.shape[1], prime)
-    return rest[rank:, matrix.shape[1] :].any(0) if rank < rows else np.zeros(rows, dtype=bool)
+    return np.count_nonzero(rest[rank:, matrix.shape[1] :], axis=0) > 0
 
 
 def _eliminate(rest: np.ndarray, columns: int, prime: int) -> int:

@@ -18,9 +18,8 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "Dependence on d",
         "Remark 4.3",
-        "partial",
-        ("test_the_count_of_theorem_4_1_depends_on_d_by_d_alone", "rote.constructions.kajitsuka2025.real_tokens"),
-        "In the formula; no run varies d.",
+        "whole",
+        ("test_each_dimension_of_the_tokens_costs_one_parameter", "rote.constructions.kajitsuka2025.real_tokens"),
     ),
     Item(
         "Contextual mapping, (r, delta)",
