@@ -191,8 +191,8 @@ def test_the_strongest_guarantee_and_impossibility_come_first(sizes):
         assert max(lower) <= min(upper)
     assert not any(item.matched for item in own)
     shown = repr(found)
-    assert all(item.id in shown for item in found.told)
-    assert {item.id for item in found.told} | {item.id for item in found.folded} == {b.id for b in found if b.applies}
+    assert all(item.id in shown for item in found.listed)
+    assert {item.id for item in found.listed} | {item.id for item in found.folded} == {b.id for b in found if b.applies}
     assert all(item.capped and item.section not in ("guaranteed", "impossible") for item in found.folded)
 
 

@@ -84,7 +84,7 @@ def bounds(
             "evaluated": counted(),
         },
     )
-    shown = [bound for bound in every if bound.applies] if everything else every.told
+    shown = [bound for bound in every if bound.applies] if everything else every.listed
     for title, sections in TABLES.items():
         rows = [bound for bound in shown if bound.section in sections]
         if rows:

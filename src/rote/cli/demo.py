@@ -72,7 +72,7 @@ def demo(
         },
     )
     spec = theorem1_spec(task.shape)
-    own = [bound for bound in bounds(spec).told if bound.section in ("guaranteed", "impossible")]
+    own = [bound for bound in bounds(spec).listed if bound.section in ("guaranteed", "impossible")]
     story.table(
         f"2. What theory guarantees, and what is impossible ({describe(spec)})",
         ["result", "facts", "says", "parameters"],

@@ -34,7 +34,7 @@ def bounds_chart(bounds: Bounds, facts: int | None, title: str) -> BarChart:
 
     Results that give all contexts there are, about other architectures or up to constants, are left out.
     """
-    shown = [(bound, bound.associations) for bound in bounds.told if bound.associations]
+    shown = [(bound, bound.associations) for bound in bounds.listed if bound.associations]
     bars = [
         Bar(_name(bound), float(count), f"{bound.id}, {bound.says} {count:,}: {bound.reason}", TONE[bound.section])
         for bound, count in shown

@@ -33,12 +33,12 @@ def bounds(spec: Spec) -> Bounds:
     """Every result for this specification, the strongest guarantee and the strongest impossibility first.
 
     >>> import rote
-    >>> promised = rote.bounds(rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
-    >>> promised.guaranteed.id, promised.guaranteed.associations
+    >>> found = rote.bounds(rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
+    >>> found.guaranteed.id, found.guaranteed.associations
     ('rote.rank', 210)
-    >>> promised.impossible.associations
+    >>> found.impossible.associations
     2500
-    >>> promised.frame().columns[:4]
+    >>> found.frame().columns[:4]
     ['id', 'kind', 'associations', 'parameters']
     """
     return Bounds(result.bound(spec) for result in RESULTS.values())

@@ -55,7 +55,7 @@ class Bound(BaseModel):
     statement: str
     """What the result says, in the notation N vocab, S context, d dim, k head_dim, H heads, T associations."""
     capped: bool = False
-    """Whether the result gives more than the number of contexts there are, which then stands in `associations`."""
+    """Whether the result gives more than the number of contexts there are, which `associations` then has."""
 
     @computed_field
     @property

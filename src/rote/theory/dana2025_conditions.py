@@ -1,4 +1,4 @@
-"""What Theorem 1 of Dana, Pydi and Chevaleyre 2025 promises one layer, and the conditions under which it does.
+"""What Theorem 1 of Dana, Pydi and Chevaleyre 2025 states for one layer, and the conditions under which that is proved.
 
 Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `heads` H.
 """
@@ -11,7 +11,7 @@ from rote.theory.rote_rank import rank_unknown, reach
 
 
 def promised(spec: AttentionOnly) -> int:
-    """p = Hk + d: the associations that Theorem 1 promises one layer of these sizes, if its conditions hold."""
+    """p = Hk + d: the associations that Theorem 1 states for one layer of these sizes."""
     return spec.heads * spec.head_dim + spec.dim
 
 

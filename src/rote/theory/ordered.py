@@ -30,7 +30,7 @@ class Bounds(Records[Bound]):
         return next((bound for bound in self if bound.section == "impossible" and bound.associations), None)
 
     @property
-    def told(self) -> list[Bound]:
+    def listed(self) -> list[Bound]:
         """The bounds that are shown one by one: those that apply, without the `folded` ones."""
         return [bound for bound in self if bound.applies and not folds(bound)]
 
@@ -40,7 +40,7 @@ class Bounds(Records[Bound]):
         return [bound for bound in self if folds(bound)]
 
     def _shown(self) -> tuple[list[str], list[list[Any]]]:
-        rows = [_row(bound) for bound in self.told]
+        rows = [_row(bound) for bound in self.listed]
         if self.folded:
             named = ", ".join(bound.id for bound in self.folded)
             rows.append(["all contexts", f"{len(self.folded)} results", self.folded[0].associations, "", None, named])

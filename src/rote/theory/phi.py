@@ -11,7 +11,7 @@ from rote.errors import problems
 
 
 def phi(associations: float, facts: int, vocab: int) -> float:
-    """Accuracy that holding so many of `facts` associations promises; holding more than there are changes nothing."""
+    """Accuracy of a model that holds so many of `facts` associations and guesses the others."""
     _check(facts, vocab)
     return 1 / vocab + (1 - 1 / vocab) * min(associations, facts) / facts
 

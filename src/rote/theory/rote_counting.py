@@ -34,6 +34,6 @@ def counting(spec: Spec) -> Value | Refusal:
     return Value(
         facts_in(bits, spec.answers),
         parameters,
-        f"{parameters} float32 parameters hold {bits:.0f} bits, a fact log2 {spec.answers} of them",
+        f"{parameters:,} float32 parameters hold {bits:,.0f} bits; a fact takes log2 {spec.answers}",
         bits=bits,
     )

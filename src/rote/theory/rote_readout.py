@@ -1,7 +1,7 @@
 """More facts than the features' rank: only the argmax matters, so W_O and W_U are fitted by cross-entropy.
 
 Attention stays fixed at random. Measured in float64: N=50, d=k=10, H=20 (p=210) stored 857-898 facts, and N=100,
-d=k=20, H=20 (p=420) stored 2945. The rule reads: the dp + Nd fitted numbers hold two bits each, at log2 N bits a fact.
+d=k=20, H=20 (p=420) stored 2945. The rule reads: the dp + Nd fitted numbers hold two bits each, log2 N bits per fact.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sizes for a task: the smallest number of heads whose features have the rank that the facts need.
 
-Theorem 1 of Dana et al. promises p = Hk + d associations; what one layer can hold by a linear solve is the rank of
+Theorem 1 of Dana et al. states p = Hk + d associations; what one layer can hold by a linear solve is the rank of
 its features (`rote.theory.rote_rank`), which depends on the tokens that occur, not on the size of the vocabulary.
 """
 
@@ -112,17 +112,17 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
     rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
     needed = fewest_heads(shape, spec.dim, spec.head_dim)
     reached = "tokens + context - 2" if shape.groups == 1 else f"tokens + context - {shape.groups + 1}"
-    promise = f"Theorem 1 promises H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {promised(spec)}"
+    stated = f"Theorem 1 states H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {promised(spec)}"
     if promised(spec) >= shape.associations:
-        promise += (
+        stated += (
             f", but that needs head_dim <= {reached} and dim <= last tokens "
             f"(here {limit} and {shape.last_tokens}); its features"
         )
     else:
-        promise += " and its features"
+        stated += " and its features"
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {shape.associations} facts. "
-        f"{promise} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
+        f"{stated} have rank min(dim, last tokens) + heads x min(head_dim, {reached}) = "
         f"{min(spec.dim, shape.last_tokens)} + {spec.heads} x {min(spec.head_dim, limit)} = {rank}. "
         f"Give `heads={needed}` or more at this dim and head_dim, or leave `heads` out"
     )
