@@ -113,7 +113,8 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
 def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iterator[Check]:
     """The result that a certificate names, evaluated again for the specification that was read.
 
-    Where the result gives no number for this model, what was promised is only claimed.
+    Where the result gives no number for this model, or is an estimate that depends on the facts too, what was promised
+    is only claimed.
     """
     meets, promised = certificate.meets, certificate.promised
     if meets is None and promised is None:
@@ -125,7 +126,7 @@ def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iter
             yield Check("promised", promised, None, False)
         return
     bound = RESULTS[str(meets)].bound(spec)
-    if bound.associations is None or not bound.applies or bound.matched:
+    if bound.kind != "lower" or bound.associations is None or not bound.applies or bound.matched:
         yield Check("promised", promised, None, promised >= 0, promised >= 0)
     else:
         # A bound is no more than the contexts that there are; a construction may state what its formula gives.

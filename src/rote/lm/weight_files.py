@@ -5,12 +5,13 @@ Weights are read from safetensors or GGUF. A pickle can run any code when it is 
 
 from __future__ import annotations
 
-import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError, listed, problems
+from rote.files import read_json
 
 CONFIG = "config.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
@@ -48,11 +49,11 @@ def is_hugging_face(path: Path) -> bool:
 
 def _any_config(path: Path) -> dict[str, Any]:
     """What the configuration at `path` says; nothing where there is none that can be read."""
+    if not (path / CONFIG).is_file():
+        return {}
     try:
-        if not (path / CONFIG).is_file():
-            return {}
-        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError):
+        config = read_json(_real(path / CONFIG))
+    except InputError:
         return {}
     return config if isinstance(config, dict) else {}
 
@@ -96,14 +97,14 @@ def _gguf(folder: Path, name: str) -> WeightFiles:
     return WeightFiles(folder, name, {})
 
 
+def _real(path: Path) -> Path:
+    """What a path leads to: the cache of the Hub keeps its files elsewhere and links to them."""
+    return Path(os.path.realpath(path))
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """A model's config.json."""
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise InputError(f"{path}: cannot be read as JSON (nested too deeply)") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+    config = read_json(_real(path))
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise InputError(f"{path}: says no `model_type`; is this the folder of a Hugging Face model?")
     return config

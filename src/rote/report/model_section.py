@@ -57,7 +57,7 @@ def model_section(folder: Folder, task: Task | None, progress: Progress = SILENT
         subsections += _theory(folder, task)
         if task.facts <= MOST_FACTS:
             subsections += _held(folder, task, progress)
-    subsections.append(Subsection("Make each number again", [Commands(commands_of(folder))]))
+    subsections.append(Subsection("Recompute each number", [Commands(commands_of(folder))]))
     sizes = ", ".join(f"{name} {value}" for name, value in spec.model_dump(exclude_defaults=True).items())
     title = f"{folder.path.name}: a model of {Path(folder.origin.source).name}"
     return Section(title, f"{spec.architecture}: {sizes}", tiles, subsections)
@@ -106,7 +106,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     rows = [
         [check.name, _plain(check.stated), _plain(check.remade), check.outcome]
         for check in verification.checks
-        if check.stated is not None or check.remade is not None
+        if not check.claimed and (check.stated is not None or check.remade is not None)
     ]
     outcome = "every statement holds" if verification.holds else "NOT every statement holds"
     claims = {
@@ -115,10 +115,10 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
     table = ResultTable(
-        f"made again from the tensors and the facts: {outcome}", ["statement", "stated", "made again", ""], rows
+        f"recomputed from the tensors and the facts: {outcome}", ["statement", "stated", "recomputed", ""], rows
     )
     said = Pairs({name: value for name, value in claims.items() if value is not None})
-    return [Subsection("Certificate", [table, Text("What its making says of itself:"), said])]
+    return [Subsection("Certificate", [table, Text("Only claimed, as nothing in the folder can recompute it:"), said])]
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ A subject makes fresh modules that map token ids (strings x tokens) to logits (s
 from __future__ import annotations
 
 import importlib
-import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from rote.errors import InputError, problems
+from rote.files import read_json
 from rote.lm.capacity.plain import Norm, PlainTransformer
 from rote.lm.capacity.strings import StringShape
 from rote.lm.extra import transformers
@@ -167,10 +168,7 @@ def _hugging_face(name: str, config: Any) -> MeterSubject:
 
 def _from_file(path: Path, shape: StringShape) -> MeterSubject:
     """A configuration file: rote's, with an `architecture`, or Hugging Face's, with a `model_type`."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+    content = read_json(Path(os.path.realpath(path)))
     if isinstance(content, dict) and ("architecture" in content or "spec" in content):
         return _specification(path, content.get("spec", content), shape)
     package = transformers()
