@@ -8,8 +8,9 @@ from pathlib import Path
 from hostile.watch import Surface
 
 SHARES = {
-    "tables": 0.35, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.1, "ledgers": 0.05,
-    "language models": 0.05, "page": 0.1,
+    "tables": 0.2, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.1, "ledgers": 0.05,
+    "language models": 0.05, "page": 0.1, "strangers' folders": 0.1,
+    "exports": 0.05,
 }  # fmt: skip
 
 
@@ -19,8 +20,10 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     What takes long to import is imported here, so that no attempt is held to have taken that long.
     """
     modules = ["matplotlib.pyplot", "polars", "lmfit", "rote.report.reporting", "rote.lm.loading", "rote.web.app"]
-    if only in ("", "language models"):
+    if only in ("", "language models", "exports"):
         modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
+    if only in ("", "exports"):
+        modules += ["rote.export", "lm_eval", "transformer_lens"]
     for module in modules:
         import_module(module)
     from hostile.commands import CommandLines
@@ -28,6 +31,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     from hostile.ledgers import Ledgers
     from hostile.model_folders import ModelFolders
     from hostile.pages import Pages
+    from hostile.strangers import StrangersExports, StrangersFolders
     from hostile.tables import Descriptions, Objects, Tables
 
     makers = {
@@ -39,6 +43,8 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
         "language models": lambda: LanguageModels(store / "language_models"),
         "ledgers": lambda: Ledgers(store / "ledgers"),
         "page": lambda: Pages(store / "page"),
+        "strangers' folders": lambda: StrangersFolders(store / "strangers"),
+        "exports": lambda: StrangersExports(store / "exports"),
     }
     if only and only not in makers:
         raise SystemExit(f"{only}: is none of {', '.join(makers)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -17,6 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from hostile import canary
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What moves a cursor or turns text around on a terminal."""
+MOST_MEMORY = 10**9
+"""Bytes that one attempt may take."""
 SECONDS = 5.0
 """Processor time beyond which an attempt hangs."""
 WAITING = 30.0
@@ -63,6 +70,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     work.mkdir()
     flaws, accepted, printed = [], False, io.StringIO()
     attempt = surface.bad(random.Random(case), given)
+    canary.arm(given)
     made = _files(given)
     here, before = Path.cwd(), _resident("VmRSS")
     _forget_peak()
@@ -78,8 +86,11 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     finally:
         seconds = time.process_time() - start
         os.chdir(here)
+        flaws += [f"code ran: {what}" for what in canary.disarm()]
     if "Traceback (most recent call last)" in printed.getvalue():
         flaws.append(f"traceback printed: {printed.getvalue()[-600:]}")
+    if hidden := UNSEEN.search(printed.getvalue()):
+        flaws.append(f"prints {hidden[0]!r} as it is")
     if seconds > SECONDS and not flaws:
         flaws.append(f"hangs: {seconds:.1f} s")
     left = sorted(_files(work) | _files(given) - made)
@@ -93,6 +104,8 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     if accepted and partial:
         flaws.append(f"leaves half a file behind: {', '.join(partial[:4])}")
     memory = max(0, _resident("VmHWM") - before)
+    if memory > MOST_MEMORY:
+        flaws.append(f"takes {memory / 1e9:.1f} GB")
     _remove(scratch)
     return Verdict(case, accepted, seconds, memory, tuple(flaws))
 

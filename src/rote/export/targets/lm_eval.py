@@ -150,7 +150,8 @@ def asked_by_harness(folder: Path) -> set[tuple[str, str]]:
 
 def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
     # Its functions are found by name when they are first used, which type checkers cannot follow.
-    lm_eval: Any = import_module("lm_eval")
+    # `evaluate` alone: what stands around it asks git, pip and drivers about the machine.
+    evaluator: Any = import_module("lm_eval.evaluator")
     tasks: Any = import_module("lm_eval.tasks")
     (task,) = (path.stem for path in folder.glob("*.yaml"))
     log = logging.getLogger("lm_eval")
@@ -160,12 +161,9 @@ def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
         # Bars of two libraries, which nothing else turns off.
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            results = lm_eval.simple_evaluate(
-                model=model,
-                tasks=[task],
-                task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
-                bootstrap_iters=0,
-                log_samples=True,
+            manager = tasks.TaskManager(include_path=str(folder), include_defaults=False)
+            results = evaluator.evaluate(
+                lm=model, task_dict=tasks.get_task_dict([task], manager), bootstrap_iters=0, log_samples=True
             )
     finally:
         log.setLevel(level)

@@ -1,0 +1,384 @@
+"""Folders and exports as somebody who means harm would make them: whole, well formed, and wrong in one place or two.
+
+Damaged bytes are in `model_folders`. Here the structure is kept, so that readers get past the first check.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+
+import rote
+from hostile.canary import plant_bytecode, plant_source
+from hostile.model_folders import DAMAGES
+from hostile.watch import Attempt
+from rote.cli import main
+from rote.export.exported_files import ExportedFiles
+from rote.files import held
+
+FACTS = "random:vocab=6,context=2,facts=9,seed=1"
+CAPITALS = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo", ("money", "Japan"): "Yen"}
+WORDS = (
+    "\x1b[2K\rverified", "\x1b]0;title\x07", "\x9b2J", "\u202edeifirev\u202c", "\u2066x\u2069", "$\\frac{1}{$", "$x$",
+    "<script>alert(1)</script>", "--><script>alert(1)</script><!--", "=1+1", "@SUM(A1)", "-2+3|cmd", "a|b", "`id`",
+    "$(touch x)", "m; touch FILE #", "'; touch x; '", "\ufeff", "\u200b", "x" * 5000, "\x00", "a\nb", "[a](http://x)", "![a](http://x)",
+)  # fmt: skip
+SIZES = (0, -1, 1, 2**16, 2**31, 2**31 - 1, 2**40, 2**40 - 1, 2**62, 10**18, 1.5, True, "6", None, [6], {"a": 6})
+ANYTHING: tuple[Any, ...] = (
+    None, [], {}, [[]], True, 0, -1, 2**63 - 1, 1e308, -1e308, "", "x", [1, 2], {"a": {"b": {}}}, ["\x1b[31m"],
+    {"method": "m; touch FILE #", "seed": "$(id)"}, {"\u202e": "\x1b[2J"},
+)  # fmt: skip
+
+
+class StrangersFolders:
+    """Model folders, read by every command that reads one."""
+
+    name = "strangers' folders"
+
+    def __init__(self, store: Path) -> None:
+        self._whole = [
+            Path(rote.build(CAPITALS).save(store / "words")),
+            Path(rote.build(FACTS, "dana2025.theorem1").save(store / "numbers")),
+            Path(rote.build(FACTS, "kajitsuka2025.theorem4_1").save(store / "packed")),
+            Path(rote.build(FACTS, "nichani2024.trained").save(store / "memory")),
+        ]
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        folder = given / "model"
+        shutil.copytree(rng.choice(self._whole), folder)
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            rng.choice(HARMS)(folder, rng)
+        words = [word.format(folder=folder, given=given) for word in rng.choice(COMMANDS)]
+        (given / "victim").write_text("precious")
+
+        def attempt() -> bool:
+            code = main(words)
+            if code not in (0, 1, 2):
+                raise AssertionError(f"{words}: exit code {code}")
+            if (given / "victim").read_text() != "precious":
+                raise AssertionError(f"{words}: a file elsewhere was written")
+            return code != 2
+
+        return attempt
+
+
+COMMANDS: tuple[list[str], ...] = (
+    ["verify", "{folder}"], ["verify", "{folder}", FACTS], ["verify", "{folder}", FACTS, "--json"],
+    ["ask", "{folder}", "capital", "France"], ["ask", "{folder}", "1", "2", "--json"], ["recall", "{folder}"],
+    ["recall", "{folder}", FACTS, "--json"], ["inspect", "{folder}", "1", "2"], ["inspect", "{folder}"],
+    ["report", "{folder}", "-o", "{given}/out/report.html"],
+    ["report", "{folder}", "-o", "{given}/report.html", "--markdown", "{given}/out", "--figures", "svg"],
+    ["export", "{folder}", "--to", "torch", "-o", "out"],
+)  # fmt: skip
+
+
+def _json(path: Path) -> Any:
+    """What a file holds, where no other harm was done to it before."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() and not path.is_symlink() else {}
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _put(path: Path, content: Any) -> None:
+    if path.is_file() and not path.is_symlink():
+        path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _spec(folder: Path, rng: random.Random) -> None:
+    config = _json(folder / "config.json")
+    if isinstance(config, dict) and isinstance(config.get("spec"), dict):
+        for _ in range(rng.choice((1, 1, 2))):
+            config["spec"][rng.choice(list(config["spec"]))] = rng.choice(SIZES)
+        if rng.random() < 0.1:
+            config["spec"]["architecture"] = rng.choice(ANYTHING)
+    _put(folder / "config.json", config)
+
+
+def _field(folder: Path, rng: random.Random) -> None:
+    name = rng.choice(("config.json", "config.json", "certificate.json"))
+    content = _json(folder / name)
+    if isinstance(content, dict) and content:
+        content[rng.choice(list(content))] = rng.choice((*ANYTHING, *WORDS))
+    _put(folder / name, content)
+
+
+def _lie(folder: Path, rng: random.Random) -> None:
+    certificate = _json(folder / "certificate.json")
+    if isinstance(certificate, dict):
+        certificate[rng.choice(("facts", "parameters", "recalled", "recallable", "promised"))] = rng.choice(SIZES[:10])
+        if rng.random() < 0.5:
+            certificate["margin_rounding"] = rng.choice((0.0, 1e-9, -1.0, 1e308))
+            certificate["measured"] = rng.choice(({}, {"\x1b[2K": "\u202e"}, {"a": [[[]]] * 50}, {"x" * 3000: 1}))
+    _put(folder / "certificate.json", certificate)
+
+
+def _source(folder: Path, rng: random.Random) -> None:
+    """Facts from a pipe, a device, standard input, a hole of gigabytes, or a generator of millions."""
+    given = folder.parent
+    kind = rng.randrange(9)
+    source = f"{given}/facts.csv"
+    if kind == 0 and not os.path.lexists(source):
+        os.mkfifo(source)
+    elif kind == 1 and not os.path.lexists(source):
+        with open(source, "wb") as file:
+            file.truncate(6 * 2**30)
+    elif kind == 2 and not os.path.lexists(source):
+        os.symlink("/dev/zero", source)
+    else:
+        source = rng.choice(
+            ("-", "/dev/zero", "/dev/stdin", "/proc/self/mem", "random:vocab=4096,context=2,seed=1",
+             "random:vocab=16777216,context=65536", "random:vocab=16777216,context=1,facts=16777216",
+             "random:kind=vectors,examples=16777216,context=8,dim=2,classes=2", "wordnet", "countries",
+             "random:kind=distributions,vocab=2048,context=2,facts=60000", "../" * 50 + "etc/passwd.csv", *WORDS)
+        )  # fmt: skip
+    config = _json(folder / "config.json")
+    if isinstance(config, dict):
+        config["facts"] = {**(config.get("facts") if isinstance(config.get("facts"), dict) else {}), "source": source}
+    _put(folder / "config.json", config)
+
+
+def _words(folder: Path, rng: random.Random) -> None:
+    tokens = _json(folder / "vocab.json")
+    if isinstance(tokens, list) and tokens:
+        for word in rng.sample(WORDS, rng.choice((1, 2, 4))):
+            tokens[rng.randrange(len(tokens))] = word
+        text = json.dumps(tokens)
+        if rng.random() < 0.1:
+            text = text.replace('"', '"\\ud800', 1)
+        if (folder / "vocab.json").is_file() and not (folder / "vocab.json").is_symlink():
+            (folder / "vocab.json").write_text(text, encoding="utf-8")
+
+
+def _columns(folder: Path, rng: random.Random) -> None:
+    config = _json(folder / "config.json")
+    if isinstance(config, dict) and isinstance(config.get("facts"), dict):
+        config["facts"]["key_columns"] = [rng.choice(WORDS), rng.choice(WORDS)]
+        config["facts"]["answer_column"] = rng.choice(WORDS)
+        config["facts"]["licence"] = rng.choice(WORDS)
+        config["provenance"] = {"method": rng.choice(WORDS), "seed": rng.choice(ANYTHING), "source": rng.choice(WORDS)}
+    _put(folder / "config.json", config)
+
+
+def _weights(folder: Path, rng: random.Random) -> None:
+    path = folder / "model.safetensors"
+    if path.is_symlink() or not path.is_file():
+        return
+    try:
+        weights = safetensors.torch.load_file(path)
+    except Exception:  # noqa: BLE001  (another harm was here before)
+        return
+    value = rng.choice((float("nan"), float("inf"), -float("inf"), 3.4e38, -3.4e38, 0.0, 1e-45))
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and rng.random() < 0.5:
+            weights[name] = torch.full_like(tensor, value)
+    safetensors.torch.save_file(weights, path)
+
+
+def _bomb(folder: Path, rng: random.Random) -> None:
+    """Kilobytes that say they are gigabytes of zeros."""
+    layers = rng.choice((10, 10**4, 10**6, 2**23))
+    stream = lzma.compress(
+        bytes(rng.choice((10**3, 10**6, 10**8 // 2))),
+        format=lzma.FORMAT_RAW,
+        filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}],
+    )
+    packed = torch.frombuffer(bytearray(stream), dtype=torch.uint8)
+    config = _json(folder / "config.json")
+    if isinstance(config, dict) and not (folder / "model.safetensors").is_symlink():
+        config["spec"] = {
+            "architecture": "deep-relu", "vocab": 6, "context": 2, "width": rng.choice((4, 16, 512)),
+            "layers_before": 1, "layers_after": layers, "word_bits": 20,
+        }  # fmt: skip
+        _put(folder / "config.json", config)
+        if (folder / "model.safetensors").is_file():
+            streams = {"packed.places": packed, "packed.values": packed[:100].clone()}
+            safetensors.torch.save_file(streams, folder / "model.safetensors")
+
+
+def _planted(folder: Path, rng: random.Random) -> None:
+    """Links and pipes where reports are about to be written."""
+    out = folder.parent / "out"
+    out.mkdir(exist_ok=True)
+    for name in (".report.html.part", "report.html", ".report.md.part", "report.md", ".owner.json"):
+        if not os.path.lexists(out / name):
+            rng.choice((lambda path: path.symlink_to("../victim"), os.mkfifo))(out / name)
+
+
+def _damage(folder: Path, rng: random.Random) -> None:
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink()]
+    if files:
+        try:
+            rng.choice(DAMAGES)(rng.choice(files), rng)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # another harm was here before
+            return
+
+
+HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _spec, _spec, _field, _field, _lie, _source, _source, _words, _words, _columns, _weights, _bomb, _planted, _damage,
+)  # fmt: skip
+
+
+class StrangersExports:
+    """Exports, verified: none of what they hold may run."""
+
+    name = "exports"
+    targets = ("torch", "huggingface", "llama", "gpt2", "transformerlens", "lm-eval")
+
+    def __init__(self, store: Path, targets: tuple[str, ...] = targets) -> None:
+        """Export a model to each target below `store`; tracing a graph for onnx takes longer than an attempt may."""
+        task = rote.facts(FACTS)
+        built = rote.build(task)
+        self._whole = [Path(rote.export_model(built, name, store / name, task).path) for name in targets]
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        folder = given / "export"
+        shutil.copytree(rng.choice(self._whole), folder)
+        plant_source(given / "elsewhere" / "evil.py")
+        for _ in range(rng.choice((1, 1, 2))):
+            rng.choice(EXPORT_HARMS)(folder, rng)
+        if rng.random() < 0.7:
+            restate(folder)
+        words = ["verify", str(folder), FACTS]
+
+        def attempt() -> bool:
+            code = main(words)
+            if code not in (0, 1, 2):
+                raise AssertionError(f"{words}: exit code {code}")
+            return code != 2
+
+        return attempt
+
+
+def restate(folder: Path) -> None:
+    """Have the certificate tell of the files as they are now, as somebody who means harm would."""
+    certificate = _json(folder / "certificate.json")
+    try:
+        with held(folder) as opened:
+            files = ExportedFiles.of(opened)
+    except rote.RoteError:
+        return
+    if isinstance(certificate, dict):
+        certificate["files"] = files.digests
+        if "bytes" in certificate:
+            certificate["bytes"] = files.bytes
+    _put(folder / "certificate.json", certificate)
+
+
+def _bytecode(folder: Path, rng: random.Random) -> None:
+    for source in [*folder.glob("*.py"), *folder.glob("model/*.py")]:
+        plant_bytecode(source, rng.random() < 0.5)
+
+
+def _auto_map(folder: Path, rng: random.Random) -> None:
+    elsewhere = folder.parent / "elsewhere"
+    code = rng.choice((f"{elsewhere}--evil.Evil", "../elsewhere--evil.Evil", "linked--evil.Evil", "evil.Evil"))
+    if not os.path.lexists(folder / "linked"):
+        (folder / "linked").symlink_to(elsewhere)
+    for path in [*folder.glob("config.json"), *folder.glob("model/config.json")]:
+        config = _json(path)
+        if isinstance(config, dict):
+            config["auto_map"] = dict.fromkeys(
+                ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoTokenizer"), code
+            )
+            config["model_type"] = rng.choice((config.get("model_type"), "evil"))
+            _put(path, config)
+    if rng.random() < 0.5:
+        (folder / "linked").unlink()
+
+
+def _tokenizer(folder: Path, rng: random.Random) -> None:
+    elsewhere = folder.parent / "elsewhere"
+    for path in [*folder.glob("tokenizer_config.json"), *folder.glob("model/tokenizer_config.json")]:
+        config = _json(path)
+        if isinstance(config, dict):
+            config["auto_map"] = {"AutoTokenizer": [f"{elsewhere}--evil.Evil", None]}
+            config["tokenizer_class"] = rng.choice(("Evil", "PreTrainedTokenizerFast", "BertTokenizer", 7, None))
+            _put(path, config)
+
+
+def _python(folder: Path, rng: random.Random) -> None:
+    name = rng.choice(("load.py", "modeling_rote.py", "lm_eval_facts.py", "evil.py", "sitecustomize.py", "conftest.py"))
+    plant_source(folder / rng.choice(("", "model/", "custom_generate/")) / name)
+
+
+def _yaml(folder: Path, rng: random.Random) -> None:
+    plant_source(folder / "evil.py")
+    body = rng.choice(
+        ("task: x\ncustom_dataset: !function evil.facts\n", "!!python/object/apply:os.system ['touch x']\n")
+    )
+    for path in [*folder.glob("*.yaml"), folder / "more.yaml"][: rng.choice((1, 2))]:
+        path.write_text(body)
+
+
+def _links(folder: Path, rng: random.Random) -> None:
+    path = rng.choice(sorted(folder.rglob("*")))
+    if (path.is_file() and not path.is_symlink()) or (path.is_dir() and not path.is_symlink()):
+        moved = folder.parent / f"moved{rng.randrange(10**9)}"
+        path.rename(moved)
+        path.symlink_to(moved)
+
+
+def _manifest(folder: Path, rng: random.Random) -> None:
+    manifest = _json(folder / "export.json")
+    if isinstance(manifest, dict) and manifest:
+        name = rng.choice(list(manifest))
+        manifest[name] = rng.choice((*ANYTHING, *StrangersExports.targets, "onnx.", 1e300, [[0, 2**62]], "float16"))
+    _put(folder / "export.json", manifest)
+
+
+def _statement(folder: Path, rng: random.Random) -> None:
+    certificate = _json(folder / "certificate.json")
+    if isinstance(certificate, dict) and certificate:
+        name = rng.choice(list(certificate))
+        certificate[name] = rng.choice((*ANYTHING, 1e9, 10**9, "\x1b[2K"))
+    _put(folder / "certificate.json", certificate)
+
+
+def _config(folder: Path, rng: random.Random) -> None:
+    places = sorted([*folder.glob("*.json"), *folder.glob("model/*.json")])
+    path = rng.choice([place for place in places if place.name != "certificate.json"])
+    content = _json(path)
+    if isinstance(content, dict) and content:
+        content[rng.choice(list(content))] = rng.choice((*ANYTHING, *SIZES[:10], *WORDS))
+    _put(path, content)
+
+
+def _adapter(folder: Path, rng: random.Random) -> None:
+    elsewhere = str(folder.parent / "elsewhere")
+    extra = {
+        "adapter_config.json": {"base_model_name_or_path": elsewhere, "auto_mapping": {"parent_library": "evil"}},
+        "preprocessor_config.json": {"auto_map": {"AutoProcessor": "evil.Evil"}},
+        "model.safetensors.index.json": {"weight_map": {"a": "../../etc/passwd"}},
+    }
+    name = rng.choice(list(extra))
+    (folder / name).write_text(json.dumps(extra[name]))
+
+
+def _inside(folder: Path, rng: random.Random) -> None:
+    if (folder / "source").is_dir() and not (folder / "source").is_symlink():
+        rng.choice((_spec, _field, _lie, _source, _words, _weights, _bomb, _damage))(folder / "source", rng)
+
+
+def _any_file(folder: Path, rng: random.Random) -> None:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    if files:
+        try:
+            rng.choice(DAMAGES)(rng.choice(files), rng)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return
+
+
+EXPORT_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _bytecode, _bytecode, _auto_map, _auto_map, _tokenizer, _python, _yaml, _links, _manifest, _statement, _config,
+    _config, _adapter, _inside, _inside, _any_file, _any_file,
+)  # fmt: skip
