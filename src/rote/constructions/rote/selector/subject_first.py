@@ -40,7 +40,7 @@ def subject_first(relations: Relations, lines: Lines, numbers: Numbers, digits: 
                 offset[relation] = low if j == 0 else (low + 1) // 2
                 low = int(offset[relation]) * (1 if j == 0 else 2) + 1 + sizes[j] + 1
     for j, line in enumerate(lines):
-        if len(line) > 1:
+        if len(line) != 1:
             continue
         relation = line[0]
         begin = j * digits

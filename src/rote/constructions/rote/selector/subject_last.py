@@ -46,7 +46,7 @@ def subject_last(relations: Relations, lines: Lines, numbers: Numbers, digits: i
     # Line 1, if it is one relation's, may have to leave room for the offsets of line 0.
     low = max(top + 1, count + (numbers.size if shifted else 0))
     for j, line in enumerate(lines):
-        if len(line) > 1:
+        if len(line) != 1:
             continue
         relation = line[0]
         if j == 0:
