@@ -4,7 +4,7 @@ import pytest
 
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.build import build
-from rote.constructions.choice import FALLBACKS, methods_for
+from rote.constructions.choice import FALLBACKS, TRANSFORMERS, fallbacks, smallest_first
 from rote.constructions.dana2025.more_heads import SHARES
 from rote.errors import CheckFailed, InputError
 from rote.models.model import DTYPES
@@ -16,12 +16,38 @@ CROWDED = AssociationTask.from_facts([(tuple(f"{i:09b}"), f"answer{i * i % 11}")
 """Every key of nine binary letters: two tokens let no head tell as many keys apart as the sizes promise."""
 
 
-def test_a_table_that_the_default_holds_is_built_by_it_at_its_own_size():
-    task = facts("random:vocab=12,context=2,facts=30,seed=1")
-    chosen, named = build(task), build(task, "dana2025.theorem1")
-    assert chosen.attempts == ()
-    assert chosen.provenance == named.provenance
-    assert chosen.certificate.weights_fingerprint == named.certificate.weights_fingerprint
+def test_the_smallest_transformer_is_built_and_the_next_is_named():
+    countries = facts("countries")
+    candidates, _ = smallest_first(countries, None)
+    assert [candidate.parameters for candidate in candidates] == sorted(
+        candidate.parameters for candidate in candidates
+    )
+    built = build(countries)
+    assert built.provenance["method"] == candidates[0].method == "rote.selector"
+    assert built.model.parameters == candidates[0].parameters == 3560
+    assert built.attempts == ()
+    assert built.runner_up == candidates[1]
+    named = build(countries, "rote.selector")
+    assert built.certificate.weights_fingerprint == named.certificate.weights_fingerprint
+    assert named.runner_up is None
+
+
+def test_what_takes_longer_than_the_budget_is_left_to_a_faster_method():
+    task = facts("random:vocab=20,context=2,facts=100,seed=1")
+    hasty = build(task, within=0.0)
+    assert hasty.provenance["method"] == "dana2025.theorem1"
+    assert "`within`" in next(attempt for attempt in hasty.attempts if "readout" in attempt.what).reason
+    patient = build(task, within=600.0)
+    assert patient.provenance["method"] == "rote.readout"
+    assert patient.model.parameters < hasty.model.parameters
+
+
+def test_a_fit_stops_at_its_deadline(monkeypatch):
+    task = facts("random:vocab=20,context=2,facts=100,seed=1")
+    monkeypatch.setattr("rote.constructions.choice.Budget.left", 600.0)
+    hasty = build(task, within=0.0)
+    assert hasty.provenance["method"] == "dana2025.theorem1"
+    assert "ran out" in str(hasty.attempts)
 
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
@@ -52,10 +78,10 @@ def test_keys_of_one_token_go_to_a_method_without_attention(dtype):
 
 
 def test_facts_that_crowd_on_few_tokens_go_to_the_next_method():
-    built = build(CROWDED)
+    built = build(CROWDED, within=0.0)
     assert built.certificate.complete
     assert built.provenance["method"] in FALLBACKS
-    assert built.attempts[0].what == "dana2025.theorem1"
+    assert {attempt.what for attempt in built.attempts} >= {"rote.selector", "dana2025.theorem1"}
     # The named method alone has no way out, and says so.
     with pytest.raises(CheckFailed, match="could not be stored"):
         build(CROWDED, "dana2025.theorem1")
@@ -97,9 +123,8 @@ def test_bad_input_is_refused_at_once():
 
 
 def test_methods_to_try_are_registered_for_associations():
-    for id in FALLBACKS:
+    for id in (*TRANSFORMERS, *FALLBACKS):
         assert AssociationTask in CONSTRUCTIONS[id].tasks
-    assert methods_for(ONE_TOKEN)[0] == ["dana2025.theorem1", *FALLBACKS]
-    assert methods_for(facts("random:kind=distributions,vocab=6,context=2,facts=12,seed=1"))[0] == [
-        "dana2025.sequence_encoder"
-    ]
+    assert fallbacks(ONE_TOKEN) == ([*FALLBACKS], [])
+    for id in TRANSFORMERS:
+        assert CONSTRUCTIONS[id].spec is not None

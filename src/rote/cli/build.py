@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from rote.cli.numbers import seconds
 from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
 from rote.cli.output import AsJson, describe, print_json, print_pairs
 from rote.display import number
@@ -26,6 +27,7 @@ def build(
     heads: int | None = None,
     dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
     seed: Seed = 0,
+    within: Annotated[float, Parameter(converter=seconds)] = 30.0,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     keep_keys: bool = True,
@@ -33,13 +35,14 @@ def build(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build a model that stores every fact, its weights computed in closed form, and certify it.
+    """Build the smallest model that stores every fact, in closed form, and certify it.
 
     Every fact is checked in the saved precision. `rote plan FACTS` compares the sizes of all methods first.
 
     Examples:
 
     - `rote build countries -o model`
+    - `rote build airports -o model --within 5m`
     - `rote build mine.csv --key name --answer city -o model`
 
     Parameters
@@ -47,7 +50,7 @@ def build(
     output
         Folder to write the model into.
     method
-        Construction, an id of `rote list methods`. Default: the first that stores the facts.
+        Construction, an id of `rote list methods`. Default: the one with the fewest parameters.
     dim
         Embedding dimension. Default: chosen by the method.
     head_dim
@@ -56,6 +59,8 @@ def build(
         Number of heads. Default: the fewest that store the facts.
     dtype
         Precision of the saved weights, in which every fact is checked. Default: float32 unless the method needs more.
+    within
+        Time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more. Default: 30s.
     rank_one
         Query-key matrices of rank one (Dana et al., Remark 2).
     set_
@@ -85,6 +90,7 @@ def build(
         heads=heads,
         dtype=dtype,
         seed=seed,
+        within=within,
         keep_keys=keep_keys,
         progress=bars(),
         **options,
@@ -112,6 +118,7 @@ def build(
                 for name, value in certificate.measured.items()
                 if isinstance(value, int | float | str)
             ),
+            "runner-up": summary["runner_up"] or "-",
             "time": f"{built.seconds:.1f} s",
             "folder": str(output),
         },

@@ -31,3 +31,19 @@ def _finite(text: str) -> bool:
     except ValueError:
         # No number at all, which the parser says itself.
         return True
+
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(_: Any, tokens: Sequence[Token]) -> float:
+    """A time in seconds: 60s, 2m, 1h, or a number of seconds."""
+    text = tokens[0].value
+    number, unit = (text[:-1], UNITS[text[-1]]) if text[-1:] in UNITS else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"must be a time such as 60s, 2m or 1h, found {text}.")
+    return value

@@ -1,4 +1,4 @@
-"""Build a model by a named construction, or by the first that holds the facts, and check it on every one of them."""
+"""Build a model by a named construction, or the smallest Transformer that holds the facts, and check every fact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.choice import DEFAULT_METHODS, methods_for, none_holds
+from rote.constructions.choice import Budget, Candidate, default_method, fallbacks, none_holds, smallest_first
 from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
 from rote.display import html_pairs
@@ -47,6 +47,8 @@ class Built:
     """Where the facts came from."""
     seconds: float = 0.0
     """Time that building and checking took."""
+    runner_up: Candidate | None = None
+    """The next larger Transformer that was not tried, where the method was chosen."""
 
     @typed
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
@@ -86,6 +88,7 @@ class Built:
             "seconds": round(self.seconds, 3),
             "seed": self.provenance["seed"],
             "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in self.attempts],
+            "runner_up": None if self.runner_up is None else str(self.runner_up),
         }
 
     def _repr_html_(self) -> str:
@@ -103,6 +106,7 @@ def build(
     heads: int | None = None,
     dtype: Dtype | None = None,
     seed: int = 0,
+    within: float = 30.0,
     keep_keys: bool = True,
     progress: Progress = SILENT,
     **options: Any,
@@ -110,8 +114,10 @@ def build(
     """Build a model that stores the task's facts, then run it on every one of them.
 
     Sizes that are not given are chosen by the method; `options` are the method's own. A method that guarantees every
-    fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored by
-    the default method, or by the next one that recalls every fact in this dtype; `attempts` says what was left and why.
+    fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored in
+    the smallest attention-only Transformer that can be built `within` so many seconds (longer if there is no faster
+    one), or by the first of the other methods that recalls every fact; `attempts` says what was left and why, and
+    `runner_up` names the next larger Transformer.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
 
     >>> import rote
@@ -128,30 +134,45 @@ def build(
     common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress}
     open_choice = method is None and not options and all(size is None for size in sizes.values())
     if open_choice and isinstance(task, AssociationTask):
-        built = _first_that_holds(task, **common)
+        built = _smallest_that_holds(task, Budget(within), **common)
     else:
-        built = _by(construction_named(method or DEFAULT_METHODS[type(task)]), task, sizes, options, **common)
+        built = _by(construction_named(method or default_method(task)), task, sizes, options, **common)
     return replace(built, seconds=time.perf_counter() - started)
 
 
-def _first_that_holds(
-    task: AssociationTask, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
+def _smallest_that_holds(
+    task: AssociationTask, budget: Budget, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
 ) -> Built:
-    """By the default method, or the next one whose model recalls all that can be recalled."""
+    """The smallest Transformer that recalls all that can be recalled, or the first fallback that does."""
     if seed < 0:
         raise InputError(f"seed {seed}: a seed is 0 or more")
-    methods, left_out = methods_for(task)
-    abandoned: list[Abandoned] = []
-    for method in methods:
+    candidates, abandoned = smallest_first(task, dtype)
+
+    def attempt(method: str, deadline: float | None = None) -> Built | None:
         try:
-            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress)
+            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress, deadline)
         except (InputError, CheckFailed) as error:
             abandoned.append(Abandoned(method, str(error)))
-            continue
+            return None
         if built.certificate.complete:
-            return replace(built, attempts=(*abandoned, *built.attempts))
+            return built
         missed = f"{built.certificate.missed:,} of {built.certificate.facts:,} facts are not recalled"
         abandoned.append(Abandoned(method, missed))
+        return None
+
+    for place, candidate in enumerate(candidates):
+        rest = candidates[place + 1 :]
+        faster = any(other.cpu_seconds < candidate.cpu_seconds for other in rest)
+        if faster and candidate.cpu_seconds > budget.left:
+            late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
+            abandoned.append(Abandoned(str(candidate), late))
+            continue
+        if built := attempt(candidate.method, budget.deadline if faster else None):
+            return replace(built, attempts=(*abandoned, *built.attempts), runner_up=next(iter(rest), None))
+    methods, left_out = fallbacks(task)
+    for method in methods:
+        if built := attempt(method):
+            return replace(built, attempts=(*abandoned, *built.attempts))
     raise none_holds(task, dtype, [*abandoned, *left_out])
 
 
@@ -164,6 +185,7 @@ def _by(
     seed: int,
     keep_keys: bool,
     progress: Progress,
+    deadline: float | None = None,
 ) -> Built:
     """Build by one construction, with its own retries, and examine the model."""
     if not isinstance(task, construction.tasks):
@@ -175,7 +197,15 @@ def _by(
     parsed = parse_options(construction, options)
     with one_blas_thread():
         draft = construction.build(
-            Request(task, parsed, **sizes, dtype=dtype or construction.default_dtype, seed=seed, progress=progress)
+            Request(
+                task,
+                parsed,
+                **sizes,
+                dtype=dtype or construction.default_dtype,
+                seed=seed,
+                progress=progress,
+                deadline=deadline,
+            )
         )
     meets = draft.meets or construction.meets
     examination = draft.examination or examine(draft.model, task, progress=progress)

@@ -1,15 +1,21 @@
 """Which methods are tried, and in which order, when a task is built without naming one.
 
-The default method comes first, with its own redraws and added heads. What comes after it is in the order of the sizes
-measured on countries and airports, smallest first; the linear memories follow, which hold anything in any dtype at the
-price of a vector per key, and last a plain table with a row per key. `rote.readout` makes smaller models than most of
-these, but its fits take minutes: it is there to be asked for by name.
+The smallest Transformer comes first, by the parameters that each method's own `spec` gives for these facts: those that
+every other command takes, which are the attention-only ones. A method whose estimated CPU time exceeds what is left of
+the budget is left out, unless none is faster. Facts that no Transformer holds go to the fallbacks, in the order of the
+sizes measured on countries and airports; the linear memories come after the integer networks, and last a plain table
+with one row per key.
 """
 
 from __future__ import annotations
 
-from rote.constructions.construction import Abandoned
-from rote.errors import CheckFailed
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from rote.constructions import CONSTRUCTIONS
+from rote.constructions.construction import Abandoned, Request, parse_options
+from rote.errors import CheckFailed, InputError
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
 
 DEFAULT_METHODS: dict[type, str] = {
@@ -17,6 +23,10 @@ DEFAULT_METHODS: dict[type, str] = {
     DistributionTask: "dana2025.sequence_encoder",
     VectorTask: "mahdavi2024.theorem1",
 }
+"""Methods for tasks whose sizes or options were given without a method."""
+
+TRANSFORMERS = ("rote.selector", "rote.readout", "dana2025.theorem1")
+"""Methods that make attention-only Transformers, of which the smallest is chosen."""
 
 FALLBACKS: dict[str, int] = {
     "kajitsuka2025.embedding_table": 200_000,
@@ -26,20 +36,72 @@ FALLBACKS: dict[str, int] = {
     "cabannes2024.least_squares": 50_000,
     "dana2025.proposition3": 10_000_000,
 }
-"""Methods for associations after the default one, with the most facts that each is tried on: beyond it a solve no
+"""Methods for associations that no Transformer holds, with the most facts that each is tried on: beyond it a solve no
 longer fits in memory, or takes an hour."""
 
 
-def methods_for(task: Task) -> tuple[list[str], list[Abandoned]]:
-    """Methods to try in turn on this task, and those that are left out because it has too many facts for them."""
-    methods, left = [DEFAULT_METHODS[type(task)]], []
-    if isinstance(task, AssociationTask):
-        for method, most in FALLBACKS.items():
-            if task.distinct_keys <= most:
-                methods.append(method)
-            else:
-                left.append(Abandoned(method, f"not tried beyond {most:,} facts; ask for it by name"))
+@dataclass(frozen=True)
+class Candidate:
+    """A method that may hold the facts, with the size it starts from."""
+
+    method: str
+    parameters: int
+    cpu_seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.method}, {self.parameters:,} parameters"
+
+
+@dataclass
+class Budget:
+    """Seconds for the choice of a method, from when it begins."""
+
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def deadline(self) -> float:
+        return self.began + self.seconds
+
+    @property
+    def left(self) -> float:
+        return self.deadline - time.monotonic()
+
+
+def smallest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candidate], list[Abandoned]]:
+    """Transformers that may hold the facts, fewest parameters first, and methods that reject them."""
+    candidates, left = [], []
+    for method in TRANSFORMERS:
+        construction = CONSTRUCTIONS[method]
+        request: Request[Any, Any] = Request(
+            task, parse_options(construction, {}), dtype=dtype or construction.default_dtype
+        )
+        if construction.spec is None:
+            raise ValueError(f"{method} does not tell its size, so it cannot be compared")
+        try:
+            spec = construction.spec(request)
+        except InputError as error:
+            left.append(Abandoned(method, str(error)))
+            continue
+        seconds = 0.0 if construction.cpu_seconds is None else construction.cpu_seconds(request)
+        candidates.append(Candidate(method, spec.parameters(), seconds))
+    return sorted(candidates, key=lambda candidate: candidate.parameters), left
+
+
+def fallbacks(task: AssociationTask) -> tuple[list[str], list[Abandoned]]:
+    """Methods to try when no Transformer holds the facts, and those that are left out because there are too many."""
+    methods, left = [], []
+    for method, most in FALLBACKS.items():
+        if task.distinct_keys <= most:
+            methods.append(method)
+        else:
+            left.append(Abandoned(method, f"not tried beyond {most:,} facts; name it to try it"))
     return methods, left
+
+
+def default_method(task: Task) -> str:
+    """The method for a task whose sizes or options are given but whose method is not."""
+    return DEFAULT_METHODS[type(task)]
 
 
 def none_holds(task: AssociationTask, dtype: str | None, abandoned: list[Abandoned]) -> CheckFailed:

@@ -61,6 +61,8 @@ class Request(Generic[TaskT_co, OptionsT_co]):
     dtype: Dtype | Literal["auto"] = "float32"
     seed: int = 0
     progress: Progress = SILENT
+    deadline: float | None = None
+    """Time on the monotonic clock at which a fit stops; a solve in closed form runs to its end."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class Construction(Generic[TaskT, OptionsT]):
     None if only building tells."""
     size_may_differ: Callable[[Request[TaskT, OptionsT]], str] | None = None
     """Reason why `build` may end in another size than `spec` says, or in none; None or "" if it cannot."""
+    cpu_seconds: Callable[[Request[TaskT, OptionsT]], float] | None = None
+    """Estimate of the CPU time of `build`, by which a choice within a time budget leaves it out."""
     quick_facts: int = 20_000
     """Facts up to which building takes seconds. Up to there a plan whose size may differ builds to find out, and the
     default method tries it."""

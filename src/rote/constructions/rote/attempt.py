@@ -90,6 +90,7 @@ def attempt(
     fit = fit_readout(
         white, answers, code, accept,
         steps=request.options.steps, patience=PATIENCE[request.heads is None], progress=request.progress,
+        deadline=request.deadline,
     )  # fmt: skip
     model = exported(fit.output, fit.unembed)
     margin, noise = margin_and_noise(model, task)

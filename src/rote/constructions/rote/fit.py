@@ -9,6 +9,7 @@ the fit goes on in float64.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,11 +47,17 @@ class _Accepted(Exception):
     pass
 
 
+class _OutOfTime(Exception):
+    pass
+
+
 class _Objective:
     """Mean cross-entropy and its gradient; remembers the best point and offers complete ones to `accept`."""
 
-    def __init__(self, white: Whitened, answers: Tensor, shape: tuple[int, int], accept: Accept) -> None:
-        self.white, self.answers, self.accept = white, answers, accept
+    def __init__(
+        self, white: Whitened, answers: Tensor, shape: tuple[int, int], accept: Accept, deadline: float | None
+    ) -> None:
+        self.white, self.answers, self.accept, self.deadline = white, answers, accept, deadline
         self.classes, self.dim = shape
         self.evaluations, self.missed = 0, len(answers) + 1
         self.best: Tensor | None = None
@@ -101,6 +108,8 @@ class _Objective:
                 raise _Accepted
             # Margins grow slowly; looking at every step would cost more than the steps.
             self._wait = 10
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise _OutOfTime
 
 
 def _hopeless(course: list[int], rounds: int, patience: int) -> bool:
@@ -123,13 +132,14 @@ def fit_readout(
     steps: int = 3000,
     patience: int = 5,
     progress: Progress = SILENT,
+    deadline: float | None = None,
 ) -> ReadoutFit:
     """Fit until `accept` takes a solution that misses nothing, or the fall of missed facts leaves no hope.
 
     `code` is where U starts, one row per class; B starts at the least-squares fit to the answers' rows. `patience`
     counts rounds of 100 steps without progress in missed facts (or, once nothing is missed, in margins).
     """
-    objective = _Objective(white, answers, (code.shape[0], code.shape[1]), accept)
+    objective = _Objective(white, answers, (code.shape[0], code.shape[1]), accept, deadline)
     start = START_SCALE * (white.columns.T @ code[answers]) / len(answers)
     point = torch.cat([start.flatten(), code.flatten()]).numpy()
     course, accepted = [len(answers) + 1], False
@@ -151,6 +161,8 @@ def fit_readout(
                     break
         except _Accepted:
             accepted = True
+        except _OutOfTime:
+            pass
     best = torch.from_numpy(point) if objective.best is None else objective.best
     output, unembed = objective.solution(best)
     return ReadoutFit(output, unembed, objective.missed, objective.evaluations, accepted)

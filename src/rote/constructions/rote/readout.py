@@ -10,6 +10,7 @@ this is Cover's 2p. It is an estimate: beyond it the construction says how many 
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from rote.constructions.construction import Abandoned, Construction, Draft, Request, register_construction
@@ -25,6 +26,10 @@ GROWTH = 0.12
 """Share of heads that is added when a fit fails: small, to stay near the fewest that do, and enough for a few tries."""
 
 
+EVALUATIONS, FLOPS = 1_000, 2e10
+"""Evaluations that a fit usually takes, and float32 operations per second of one core in products of these shapes."""
+
+
 def layer_for(request: Request[AssociationTask, ReadoutOptions]) -> AttentionOnly:
     """Where the fit starts: the fewest heads that the estimate lets hope for."""
     from rote.constructions.dana2025.interpolation import check_answers
@@ -37,6 +42,14 @@ def layer_for(request: Request[AssociationTask, ReadoutOptions]) -> AttentionOnl
 
 def size_may_differ(request: Request[AssociationTask, ReadoutOptions]) -> str:
     return "the size is an estimate: heads are added while a fit misses facts"
+
+
+def cpu_seconds(request: Request[AssociationTask, ReadoutOptions]) -> float:
+    """Estimate of the fit's CPU time: four products per evaluation, and about a thousand evaluations."""
+    spec, shape = layer_for(request), request.task.shape
+    rank = min(shape.associations, spec.dim + spec.heads * spec.head_dim)
+    per_evaluation = 8 * shape.associations * spec.dim * (rank + shape.answers)
+    return 1 + EVALUATIONS * per_evaluation / FLOPS
 
 
 def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
@@ -56,6 +69,8 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
             return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
         abandoned.append(Abandoned(in_words(spec), failed))
+        if request.deadline is not None and time.monotonic() > request.deadline:
+            raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
     raise CheckFailed(failed)
 
@@ -86,6 +101,7 @@ register_construction(
         build=build,
         spec=layer_for,
         size_may_differ=size_may_differ,
+        cpu_seconds=cpu_seconds,
         quick_facts=500,
         options=ReadoutOptions,
     )
