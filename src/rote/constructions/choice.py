@@ -81,7 +81,7 @@ def smallest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candi
         try:
             spec = construction.spec(request)
         except InputError as error:
-            left.append(Abandoned(method, str(error)))
+            left.append(Abandoned(method, str(error).removeprefix(f"{method}: ")))
             continue
         seconds = 0.0 if construction.cpu_seconds is None else construction.cpu_seconds(request)
         candidates.append(Candidate(method, spec.parameters(), seconds))

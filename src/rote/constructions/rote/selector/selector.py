@@ -201,6 +201,10 @@ def spec_of(request: Request[AssociationTask, SelectorOptions]) -> AttentionOnly
     return select(request.task.majority(), request.dtype, request.options.share).spec
 
 
+def size_may_differ(request: Request[AssociationTask, SelectorOptions]) -> str:
+    return "its weights are whole numbers, which are packed: only building tells the bytes"
+
+
 def build(request: Request[AssociationTask, SelectorOptions]) -> Draft:
     """Compute the weights; nothing is drawn and nothing is fitted."""
     import torch
@@ -229,6 +233,7 @@ register_construction(
         tasks=(AssociationTask,),
         build=build,
         spec=spec_of,
+        size_may_differ=size_may_differ,
         sizes=(),
         quick_facts=1_000_000,
         options=SelectorOptions,
