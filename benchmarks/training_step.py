@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rote.experiments.lookups.cost import products
+from rote.experiments.lookups.kind import products
 from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask, Vocabulary

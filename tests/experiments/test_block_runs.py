@@ -10,11 +10,10 @@ from rote.cli import main
 from rote.errors import InputError
 from rote.experiments.blocks import queue as block_queue
 from rote.experiments.blocks import training as block_training
-from rote.experiments.blocks.cost import block_cost
-from rote.experiments.blocks.proposals import Proposal, Tried, proposals
+from rote.experiments.blocks.kind import block_cost
+from rote.experiments.blocks.queue import FILE, Studies
 from rote.experiments.blocks.schedule import BlockSchedule
-from rote.experiments.blocks.studies import FILE, Studies
-from rote.experiments.blocks.trial import BlockTrial
+from rote.experiments.blocks.trial import BlockTrial, Proposal, Tried, proposals
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.reproduce import reproduce
 from rote.papers import FIGURES, figures_named

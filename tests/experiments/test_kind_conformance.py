@@ -7,7 +7,7 @@ import pytest
 
 from rote.experiments.blocks import queue as block_queue
 from rote.experiments.blocks import training as block_training
-from rote.experiments.blocks.studies import Studies
+from rote.experiments.blocks.queue import Studies
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import KINDS
 from rote.papers import figure_named, register_figures

@@ -114,7 +114,7 @@ def test_every_kind_of_trial_takes_its_key_from_the_one_base_class():
     import rote.experiments.blocks.trial
     import rote.experiments.lm_capacity.points
     import rote.experiments.seeds
-    import rote.experiments.statements.trial
+    import rote.experiments.statements.schedule
     import rote.experiments.vectors.trial  # noqa: F401
 
     assert {"TokenTrial", "VectorTrial", "BlockTrial", "BuiltTrial", "StatementTrial", "PointTrial", "SeedTrial"} <= {

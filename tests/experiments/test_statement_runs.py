@@ -9,8 +9,8 @@ import pytest
 
 from rote.cli import main
 from rote.experiments.reproduce import reproduce
-from rote.experiments.statements.schedule import StatementSchedule
-from rote.experiments.statements.trial import StatementTrial, measured_record
+from rote.experiments.statements.measures import measured_record
+from rote.experiments.statements.schedule import StatementSchedule, StatementTrial
 from rote.papers import FIGURES
 from rote.papers.kinds.statement_settings import (
     AttentionLayer,

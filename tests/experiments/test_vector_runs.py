@@ -10,9 +10,9 @@ from rote.cli import main
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.reproduce import reproduce
-from rote.experiments.vectors import training as vector_training
-from rote.experiments.vectors.cost import vector_cost
-from rote.experiments.vectors.saturation import head_shares, saturated
+from rote.experiments.vectors import queue as vector_queue
+from rote.experiments.vectors.kind import vector_cost
+from rote.experiments.vectors.queue import head_shares, saturated
 from rote.experiments.vectors.schedule import VectorSchedule
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
@@ -61,7 +61,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
     assert values(whole) == values(beside)
     assert whole.findings.missing == 0
     started = []
-    train = vector_training.train_vectors
+    train = vector_queue.train_vectors
 
     def killed(*arguments):
         started.append(1)
@@ -69,7 +69,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return train(*arguments)
 
-    monkeypatch.setattr(vector_training, "train_vectors", killed)
+    monkeypatch.setattr(vector_queue, "train_vectors", killed)
     with pytest.raises(KeyboardInterrupt):
         reproduce(plan, tmp_path / "cut", workers=1)
     assert len(Ledger.read(tmp_path / "cut")[1]) == 4
@@ -77,7 +77,7 @@ def test_a_run_is_resumed_and_does_not_depend_on_workers(tmp_path, monkeypatch):
     assert values(resumed) == values(whole)
     trials = len(Ledger.read(tmp_path / "one")[1])
     assert len(started) == 1 + trials
-    monkeypatch.setattr(vector_training, "train_vectors", None)  # nothing is trained twice
+    monkeypatch.setattr(vector_queue, "train_vectors", None)  # nothing is trained twice
     assert values(reproduce(plan, tmp_path / "cut", workers=1)) == values(whole)
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.experiments.vectors.capacity import bracket, capacity_of, trial_at, wanted_trials
-from rote.experiments.vectors.result import VectorResult
 from rote.experiments.vectors.search import GAP, LAST_RUNG, Bracket, rung_of, search, size
+from rote.experiments.vectors.trial import VectorResult
 from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, VectorSetting
 
 

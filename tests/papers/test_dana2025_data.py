@@ -4,7 +4,7 @@ import pytest
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.lookups.cost import lookup_cost
+from rote.experiments.lookups.kind import lookup_cost
 from rote.experiments.lookups.schedule import LookupSchedule, cell_protocol
 from rote.papers import figures_named
 from rote.papers.dana2025 import DANA2025, released

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rote.experiments.vectors.capacity import thresholds
+from rote.experiments.vectors.findings import shipped_findings
 from rote.experiments.vectors.search import GAP, rung_of, size
-from rote.experiments.vectors.shipped import shipped_findings
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.papers.mahdavi2024.measured import measured_capacities
 from rote.papers.verdicts import verdicts_on

@@ -8,8 +8,8 @@ import pytest
 
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.statements.findings import statement_findings
+from rote.experiments.statements.measures import measured_record
 from rote.experiments.statements.schedule import StatementSchedule
-from rote.experiments.statements.trial import measured_record
 from rote.papers import FIGURES, figure_named
 from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
 from rote.papers.kinds.statements import Statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rote.experiments.vectors.shipped import shipped_findings
+from rote.experiments.vectors.findings import shipped_findings
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from rote.charts import Chart
-from rote.experiments.vectors.shipped import shipped_findings
+from rote.experiments.vectors.findings import shipped_findings
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.report.plan_charts import stored_chart
 from rote.tasks import require_associations

@@ -10,9 +10,8 @@ from rote.charts import Chart
 from rote.display import number
 from rote.experiments.blocks.charts import block_chart
 from rote.experiments.blocks.points import BlockCurve, BlockPoint, BlockPoints, BlockSeries, blocks_in_words
-from rote.experiments.blocks.result import BuiltResult, Results, block_result, trained_result
 from rote.experiments.blocks.schedule import BlockSchedule, x_of
-from rote.experiments.blocks.trial import BuiltTrial
+from rote.experiments.blocks.trial import BuiltResult, BuiltTrial, Results, block_result, trained_result
 from rote.experiments.blocks.verdicts import decide_on_blocks
 from rote.experiments.findings import Column, Findings, Row
 from rote.experiments.runner import Rows

@@ -1,23 +1,63 @@
-"""Trials about #blocks as the runner asks for them: in stacks, one thread per stack."""
+"""Trials about #blocks as the runner requests them: in stacks, one thread per stack.
+
+Optuna's own record of a run is `studies.sqlite` beside the ledger, one study per point and #blocks. A run resumes from
+the ledger; the studies are then brought up to date with it, and can be opened with Optuna's tools.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from rote.experiments.blocks import training as block_training
-from rote.experiments.blocks.result import Results, block_result, trained_result
 from rote.experiments.blocks.schedule import BlockSchedule
 from rote.experiments.blocks.search import tried_as
-from rote.experiments.blocks.studies import Studies
-from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial
+from rote.experiments.blocks.trial import (
+    AnyTrial,
+    BlockTrial,
+    BuiltTrial,
+    Results,
+    Tried,
+    block_result,
+    frozen,
+    trained_result,
+    tuner,
+)
 from rote.experiments.pool import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.trainer import PendingTrials, TrialOutcome
 from rote.progress import Progress
+
+FILE = "studies.sqlite"
+
+
+class Studies:
+    """The studies of a run; in memory alone when there is no folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._kept: dict[str, int] = {}
+
+    @cached_property
+    def _storage(self) -> Any:
+        storages = tuner().storages
+        if self._folder is None:
+            return storages.InMemoryStorage()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return storages.RDBStorage(f"sqlite:///{self._folder / FILE}")
+
+    def keep(self, name: str, tried: Iterable[Tried]) -> None:
+        """Add the trials that a study does not have yet; they are given in the order of their numbers."""
+        tried = list(tried)
+        if self._kept.get(name, 0) == len(tried):
+            return
+        study = tuner().create_study(study_name=name, storage=self._storage, direction="maximize", load_if_exists=True)
+        study.add_trials([frozen(trial) for trial in tried[len(study.trials) :]])
+        self._kept[name] = len(tried)
 
 
 @dataclass(frozen=True)

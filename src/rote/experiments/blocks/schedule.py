@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.blocks.result import Results
 from rote.experiments.blocks.search import SearchState, search, stacked
-from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial
+from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
 from rote.experiments.figure_schedule import FigureSchedule
 from rote.papers.kajitsuka2025.choices import BATCH
 from rote.papers.kinds.blocks import (

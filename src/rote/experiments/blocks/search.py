@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.experiments.blocks.proposals import Proposal, Tried, proposals
-from rote.experiments.blocks.result import BlockResult, Results, trained_result
-from rote.experiments.blocks.trial import BlockTrial
+from rote.experiments.blocks.trial import BlockResult, BlockTrial, Proposal, Results, Tried, proposals, trained_result
 from rote.papers.kajitsuka2025.choices import BATCH
 from rote.papers.kinds.blocks import BlockSearch, RandomSequences, Sequences
 

@@ -12,8 +12,7 @@ from rote.display import ResultTable
 from rote.experiments.findings import Column, Findings
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.lookups.charts import lookup_chart
-from rote.experiments.lookups.derived import slopes
-from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPoint
+from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPoint, slopes
 from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
 from rote.experiments.runner import Rows

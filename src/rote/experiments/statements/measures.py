@@ -1,11 +1,13 @@
-"""What evaluates each kind of setting."""
+"""What evaluates each kind of setting, and what the ledger keeps of a trial."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from rote.experiments.statements import attention, encoders, memorizers, query_attention
+from rote.experiments.statements.schedule import StatementTrial
 from rote.papers.kinds import statement_settings as settings
 
 MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
@@ -23,3 +25,10 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.Memorizer: memorizers.memorizer_numbers,
     settings.PositionMemorizer: memorizers.position_numbers,
 }
+
+
+def measured_record(trial: StatementTrial) -> dict[str, Any]:
+    """The numbers of a trial; a bound that is infinite says nothing."""
+    numbers = MEASURES[type(trial.setting)](trial.setting, trial.seed)
+    finite = {name: None if value is None or not math.isfinite(value) else value for name, value in numbers.items()}
+    return {"numbers": finite}

@@ -1,15 +1,36 @@
-"""What the check of a statement consists of: every cell with each seed."""
+"""What the check of a statement consists of: every cell with each seed.
+
+Results depend on the cell and the seed alone, so a run gives the same ones on any machine with any number of workers.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
 from rote.experiments.figure_schedule import FigureSchedule
-from rote.experiments.statements.trial import StatementTrial
+from rote.experiments.ledgers.ledger import TrialKey
+from rote.experiments.trial import Trial
+from rote.papers.kinds.statement_settings import Setting
 from rote.papers.kinds.statements import Statement, StatementCell
+
+Results = Mapping[TrialKey, dict[str, Any]]
+"""What ended trials recorded, by trial."""
+
+
+@dataclass(frozen=True)
+class StatementTrial(Trial):
+    """A setting to evaluate. Trials of equal content are one trial."""
+
+    setting: Setting
+    seed: int
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        return {"setting": type(self.setting).__name__, **asdict(self.setting)}
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.vectors.guess import expected_capacity, rungs_above
-from rote.experiments.vectors.result import Results, VectorResult
-from rote.experiments.vectors.search import Bracket, rung_of, search, size
-from rote.experiments.vectors.trial import VectorTrial
+from rote.experiments.vectors.search import Bracket, expected_capacity, rung_of, rungs_above, search, size
+from rote.experiments.vectors.trial import Results, VectorResult, VectorTrial
 from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 

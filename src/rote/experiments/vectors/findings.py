@@ -15,8 +15,8 @@ from rote.experiments.runner import Rows
 from rote.experiments.vectors.capacity import VectorCapacity, capacity_of, thresholds
 from rote.experiments.vectors.charts import vector_chart
 from rote.experiments.vectors.points import VectorPoint, VectorPoints, VectorSeries
-from rote.experiments.vectors.result import Results, VectorResult
 from rote.experiments.vectors.schedule import VectorSchedule
+from rote.experiments.vectors.trial import Results, VectorResult
 from rote.experiments.vectors.verdicts import decide_on_vectors
 from rote.experiments.verdict import Verdict
 from rote.papers.claims import Rule
@@ -28,6 +28,7 @@ from rote.papers.kinds.vectors import (
     VectorFigure,
     VectorSetting,
 )
+from rote.papers.mahdavi2024.measured import measured_capacities
 
 
 @dataclass(frozen=True)
@@ -180,3 +181,12 @@ def _value(schedule: VectorSchedule, result: VectorResult) -> float:
         return float(np.mean(result.by_head))
     value = result.mean_square if result.accuracy is None else result.accuracy
     return math.nan if value is None else value
+
+
+def shipped_findings(figure: CapacityFigure) -> VectorFindings:
+    """What was measured last for a figure, under protocol `fast`. How long it took is not kept."""
+    capacities = [
+        VectorCapacity(row.setting, row.threshold, row.seed, row.recalled, row.too_many)
+        for row in measured_capacities()
+    ]
+    return capacity_findings(VectorSchedule.of(figure), capacities)

@@ -8,8 +8,7 @@ from typing import Any
 from rote.errors import InputError
 from rote.experiments.figure_schedule import FigureSchedule
 from rote.experiments.vectors.capacity import wanted_trials
-from rote.experiments.vectors.result import Results
-from rote.experiments.vectors.trial import VectorTrial
+from rote.experiments.vectors.trial import Results, VectorTrial
 from rote.papers.kinds.vectors import CapacityFigure, GridFigure, SaturationFigure, VectorFigure, VectorSetting
 from rote.training.query_attention.protocol import protocol_for
 
