@@ -146,7 +146,7 @@ def test_packages_import_only_from_above(package):
 @pytest.mark.parametrize(
     "text",
     [
-        "from rote.experiments.capacities.capacity import capacity",
+        "from rote.experiments.capacity import capacity",
         "import rote.cli.build",
         "from rote import cli",
         "def late():\n    from rote.report.style import figure",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.arguments import typed
-from rote.experiments.capacities.capacity import capacity
+from rote.experiments.capacity import capacity
 from rote.experiments.files import write_json
 from rote.experiments.sizing.built import planned_builds
 from rote.experiments.sizing.plan import plan

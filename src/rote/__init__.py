@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from rote.errors import RoteError as RoteError
     from rote.experiments.best_of_seeds import BestOfSeeds as BestOfSeeds
     from rote.experiments.best_of_seeds import train_best as train_best
-    from rote.experiments.capacities.capacity import Capacities as Capacities
-    from rote.experiments.capacities.capacity import capacity as capacity
+    from rote.experiments.capacity import Capacities as Capacities
+    from rote.experiments.capacity import capacity as capacity
     from rote.experiments.densest import Densest as Densest
     from rote.experiments.densest import densest_shape as densest_shape
     from rote.experiments.doctor import Diagnosis as Diagnosis
@@ -99,7 +99,7 @@ _WHERE = {
     "BestOfSeeds": "rote.experiments.best_of_seeds",
     "Bound": "rote.theory",
     "Built": "rote.constructions.build",
-    "Capacities": "rote.experiments.capacities.capacity",
+    "Capacities": "rote.experiments.capacity",
     "Certificate": "rote.measure.certificate",
     "CheckFailed": "rote.errors",
     "DeepRelu": "rote.models.deep_relu",
@@ -127,7 +127,7 @@ _WHERE = {
     "Verification": "rote.folders",
     "bounds": "rote.theory",
     "build": "rote.constructions.build",
-    "capacity": "rote.experiments.capacities.capacity",
+    "capacity": "rote.experiments.capacity",
     "densest_shape": "rote.experiments.densest",
     "divergence": "rote.measure.divergence",
     "doctor": "rote.experiments.doctor",

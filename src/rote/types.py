@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from rote.constructions.construction import Abandoned as Abandoned
     from rote.display import Records as Records
     from rote.display import ResultTable as ResultTable
-    from rote.experiments.capacities.search import Capacity as Capacity
-    from rote.experiments.capacities.search import CapacityTry as CapacityTry
+    from rote.experiments.capacity_search import Capacity as Capacity
+    from rote.experiments.capacity_search import CapacityTry as CapacityTry
     from rote.experiments.densest import ShapeResult as ShapeResult
     from rote.experiments.kept_seeds import KeptSeeds as KeptSeeds
-    from rote.experiments.known_answers.known_answer import KnownAnswer as KnownAnswer
+    from rote.experiments.known_answers import KnownAnswer as KnownAnswer
     from rote.experiments.ledgers.ledger import FailedTrial as FailedTrial
     from rote.experiments.ledgers.ledger import LedgerContents as LedgerContents
     from rote.experiments.ledgers.ledger import LedgerOverview as LedgerOverview
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rote.experiments.suite_schema import Refused as Refused
     from rote.experiments.suite_schema import SuiteManifest as SuiteManifest
     from rote.experiments.suite_schema import SuiteModel as SuiteModel
-    from rote.experiments.trainer import Trainer as Trainer
+    from rote.experiments.trial import Trainer as Trainer
     from rote.export.certificate import Condition as Condition
     from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
     from rote.export.export import Exported as Exported
@@ -95,8 +95,8 @@ _WHERE = {
     "Bar": "rote.charts",
     "BarChart": "rote.charts",
     "Bounds": "rote.theory.ordered",
-    "Capacity": "rote.experiments.capacities.search",
-    "CapacityTry": "rote.experiments.capacities.search",
+    "Capacity": "rote.experiments.capacity_search",
+    "CapacityTry": "rote.experiments.capacity_search",
     "Check": "rote.folders.verification",
     "Condition": "rote.export.certificate",
     "Contribution": "rote.measure.inspection",
@@ -115,7 +115,7 @@ _WHERE = {
     "KeyReader": "rote.tasks.key_reader",
     "KeySet": "rote.tasks.key_set",
     "KeySetSizes": "rote.tasks.key_set",
-    "KnownAnswer": "rote.experiments.known_answers.known_answer",
+    "KnownAnswer": "rote.experiments.known_answers",
     "LanguageModel": "rote.lm.language_model",
     "LanguageRecall": "rote.lm.recall",
     "LawFit": "rote.measure.laws",
@@ -162,7 +162,7 @@ _WHERE = {
     "Task": "rote.tasks.task",
     "TaskCertificate": "rote.export.facts_task",
     "TokenTask": "rote.tasks.token_task",
-    "Trainer": "rote.experiments.trainer",
+    "Trainer": "rote.experiments.trial",
     "TrialKey": "rote.experiments.ledgers.ledger",
     "TrialRow": "rote.experiments.ledgers.ledger",
     "Vocabulary": "rote.tasks.vocabulary",

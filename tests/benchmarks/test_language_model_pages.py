@@ -13,8 +13,7 @@ pytest.importorskip("transformers", reason="language models need the package tra
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
 from rote.experiments.lm_capacity.reading import LmCapacity
-from rote.lm.capacity.point import Point
-from rote.lm.capacity.rounding import ROUNDINGS
+from rote.lm.capacity.point import ROUNDINGS, Point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import LmSizes
 from rote.lm.language_model import ParameterCount

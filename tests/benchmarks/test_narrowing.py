@@ -9,8 +9,7 @@ from rote.measure.recall import recall
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention.initial import initial_vector_weights
-from rote.training.query_attention.train import train_vectors
+from rote.training.query_attention.train import initial_vector_weights, train_vectors
 from studies.narrowing import narrowed
 
 

@@ -3,10 +3,8 @@
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.capacities.built import built_capacity
-from rote.experiments.capacities.capacity import METHODS, capacity
-from rote.experiments.capacities.search import largest_recalled
-from rote.experiments.capacities.trained import trained_capacity
+from rote.experiments.capacity import METHODS, built_capacity, capacity, trained_capacity
+from rote.experiments.capacity_search import largest_recalled
 from rote.models import AttentionOnly
 from rote.progress import SILENT
 from rote.tasks.generators import random_associations

@@ -11,12 +11,10 @@ import torch
 from rote.cli import main
 from rote.errors import InputError
 from rote.experiments import doctor as module
+from rote.experiments import engine_answers as asked
 from rote.experiments.doctor import Diagnosis, doctor
-from rote.experiments.known_answers import engines as asked
-from rote.experiments.known_answers.arithmetic import arithmetic
-from rote.experiments.known_answers.engines import engines
-from rote.experiments.known_answers.known_answer import KnownAnswer
-from rote.experiments.known_answers.threads import threads
+from rote.experiments.engine_answers import engines, threads
+from rote.experiments.known_answers import KnownAnswer, arithmetic
 from rote.training import native_engine
 
 
@@ -63,7 +61,7 @@ def test_a_device_that_rounds_its_inputs_is_found_out(monkeypatch):
 
 
 def test_results_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("rote.experiments.known_answers.threads.STEPS", 5)
+    monkeypatch.setattr("rote.experiments.engine_answers.TRAINED_STEPS", 5)
     assert all(answer.holds for answer in threads("cpu"))
 
 

@@ -1,6 +1,6 @@
 """Capacity by training: what it says was stored can be trained again, and it beats what Theorem 1 promises."""
 
-from rote.experiments.capacities.trained import trained_capacity
+from rote.experiments.capacity import trained_capacity
 from rote.measure.recall import recall
 from rote.models import AttentionOnly
 from rote.tasks.generators import random_associations

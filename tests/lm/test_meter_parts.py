@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from rote.errors import InputError
-from rote.lm.capacity.point import measure_point
-from rote.lm.capacity.rounding import after_rounding
+from rote.lm.capacity.point import after_rounding, measure_point
 from rote.lm.capacity.strings import StringShape, random_strings
 from rote.lm.capacity.subjects import LmSizes, MeterSubject, check_causal, subject
 from rote.lm.capacity.training import ModuleMuon

@@ -11,8 +11,7 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity import meter as run
 from rote.experiments.lm_capacity import points as meter_points
 from rote.experiments.lm_capacity.reading import LmCapacity
-from rote.lm.capacity.point import Point
-from rote.lm.capacity.rounding import ROUNDINGS
+from rote.lm.capacity.point import ROUNDINGS, Point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
 

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from rote.training.freed_memory import keep_freed_memory
+from rote.training.memory import keep_freed_memory
 
 COUNT = """
 import resource, torch
-from rote.training.freed_memory import keep_freed_memory
+from rote.training.memory import keep_freed_memory
 keep_freed_memory()
 def step():
     tensors = [torch.ones(2**20) for _ in range(8)]

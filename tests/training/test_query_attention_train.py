@@ -11,9 +11,8 @@ from rote.measure.recall import recall
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention.initial import initial_vector_weights
 from rote.training.query_attention.protocol import protocol_for, vector_protocol
-from rote.training.query_attention.train import train_vectors
+from rote.training.query_attention.train import initial_vector_weights, train_vectors
 
 
 def labelled(examples=40, shared=True, seed=0):

@@ -7,8 +7,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.training.data import Data
 from rote.training.problem import TrainingProblem
-from rote.training.protocol import fast, paper
-from rote.training.schedule import learning_rates
+from rote.training.protocol import fast, learning_rates, paper
 
 SPEC = AttentionOnly(vocab=50, context=2, dim=5, head_dim=5, heads=6)
 

@@ -85,7 +85,7 @@ def capacity(
         raise InputError("--rounds, --keep, --seeds, --count, --output, --figure, --workers and --engine belong to "
                          "--densest PARAMETERS, the search for the densest shape")  # fmt: skip
 
-    from rote.experiments.capacities.capacity import capacity as measure_capacity
+    from rote.experiments.capacity import capacity as measure_capacity
 
     task = None if facts is None else _associations(facts)
     spec = _spec(dim, head_dim, heads, vocab, context, task)

@@ -8,7 +8,7 @@ from rote.cli.options import bars
 from rote.cli.output import AsJson, print_json
 
 if TYPE_CHECKING:
-    from rote.experiments.known_answers.known_answer import KnownAnswer
+    from rote.experiments.known_answers import KnownAnswer
 
 MARKS = {True: "holds  ", False: "WRONG  ", None: "skipped"}
 

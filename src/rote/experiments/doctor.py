@@ -12,12 +12,8 @@ import torch
 from rote.arguments import typed
 from rote.display import html_rows
 from rote.errors import InputError
-from rote.experiments.known_answers.arithmetic import arithmetic
-from rote.experiments.known_answers.building import building
-from rote.experiments.known_answers.engines import engines, instructions
-from rote.experiments.known_answers.identities import identities
-from rote.experiments.known_answers.known_answer import KnownAnswer
-from rote.experiments.known_answers.threads import threads
+from rote.experiments.engine_answers import engines, instructions, threads
+from rote.experiments.known_answers import KnownAnswer, arithmetic, building, identities
 from rote.progress import SILENT, Progress
 from rote.training import native_engine
 from rote.version import __version__
@@ -28,7 +24,7 @@ class Diagnosis:
     """What this machine answered.
 
     >>> import rote
-    >>> from rote.experiments.known_answers.known_answer import KnownAnswer
+    >>> from rote.experiments.known_answers import KnownAnswer
     >>> rote.Diagnosis("cpu", (KnownAnswer.exactly("arithmetic", "2 + 2", 4, 5),)).trusted
     False
     """

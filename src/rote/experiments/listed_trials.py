@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from rote.experiments.pool import in_threads
+from rote.experiments.executor import in_threads
 from rote.experiments.runner import Rows
-from rote.experiments.trainer import PendingTrials, TrialOutcome, TrialT
+from rote.experiments.trial import PendingTrials, TrialOutcome, TrialT
 from rote.progress import Progress
 
 

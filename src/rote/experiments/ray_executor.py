@@ -20,7 +20,7 @@ from typing import Any, Generic
 
 from rote.errors import InputError, RoteError
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.trainer import PendingTrials, ResultT, Trainer, TrialOutcome, TrialT
+from rote.experiments.trial import PendingTrials, ResultT, Trainer, TrialOutcome, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import FAILURES, Failed
 from rote.version import __version__

@@ -19,7 +19,7 @@ from rote.experiments.executor import HERE, executor
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, LedgerContents, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.part import RunPart
-from rote.experiments.trainer import ResultT, ResultT_co, Trainer, TrialT
+from rote.experiments.trial import ResultT, ResultT_co, Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 from rote.version import __version__

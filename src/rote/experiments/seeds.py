@@ -10,16 +10,14 @@ from rote.errors import InputError
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.runner import TrialList, run, run_ledger
-from rote.experiments.trainer import PendingTrials, Trainer, TrialOutcome
-from rote.experiments.trial import Trial
+from rote.experiments.trial import PendingTrials, Trainer, Trial, TrialOutcome
 from rote.models.spec import Spec
 from rote.progress import Progress
 from rote.tasks import TokenTask, VectorTask
 from rote.training.failure import FAILURES, Failed
 from rote.training.protocol import EngineName, Protocol
 from rote.training.query_attention.protocol import VectorProtocol
-from rote.training.query_attention.result import VectorTrained
-from rote.training.query_attention.train import train_vectors
+from rote.training.query_attention.train import VectorTrained, train_vectors
 from rote.training.result import Trained
 from rote.training.trials import TrainingTrial, attempt_trials
 

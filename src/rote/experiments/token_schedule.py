@@ -12,8 +12,7 @@ from torch import Tensor
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.ledgers.rows import ended_seeds
 from rote.experiments.runner import Rows
-from rote.experiments.trainer import PendingTrials, TrialOutcome
-from rote.experiments.trial import TokenTrial
+from rote.experiments.trial import PendingTrials, TokenTrial, TrialOutcome
 from rote.progress import Progress
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.generators import random_associations

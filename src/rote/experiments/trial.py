@@ -1,13 +1,20 @@
-"""Trials: the units of a run, each named by its content, so that trials of equal content are one trial."""
+"""Trials, the units of a run, and the contract of what trains them, on this machine or on another.
+
+A trial is named by its content, so that trials of equal content are one trial.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+from typing import Protocol as Contract
 
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.models.attention_only import Transformer
+from rote.progress import Progress
+from rote.training.failure import Failed
 from rote.training.protocol import Protocol
 
 
@@ -44,3 +51,27 @@ class TokenTrial(Trial):
     def cell(self) -> dict[str, Any]:
         start = {} if self.start is None else {"start": self.start}
         return {"spec": self.spec.to_config(), "protocol": self.protocol.model_dump(mode="json"), **start}
+
+
+TrialT = TypeVar("TrialT", bound=Trial)
+AnyT = TypeVar("AnyT")
+ResultT = TypeVar("ResultT")
+ResultT_co = TypeVar("ResultT_co", covariant=True)
+
+PendingTrials = Callable[[], Sequence[AnyT]]
+"""Returns the trials still to run, most urgent first; running trials may be among them."""
+
+TrialOutcome = tuple[AnyT, ResultT | Failed, float]
+"""A trial, its result or failure, and its CPU seconds."""
+
+
+class Trainer(Contract[TrialT, ResultT_co]):
+    """Trains trials. It may be sent to another machine: it holds everything that trials need, and no list of them."""
+
+    def train(
+        self, pending: PendingTrials[TrialT], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[TrialT, ResultT_co]]:
+        """Yield each pending trial's outcome as soon as it ends, with at most `workers` trials at once.
+
+        Every outcome yielded so far is recorded before `pending` is called again.
+        """

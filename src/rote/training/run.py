@@ -15,9 +15,8 @@ from rote.training.initial import unflattened
 from rote.training.muon import Muon
 from rote.training.objective import AdamSettings, AdamState, Objective
 from rote.training.polish import polished
-from rote.training.protocol import Protocol
+from rote.training.protocol import Protocol, learning_rates
 from rote.training.result import Trained
-from rote.training.schedule import learning_rates
 
 LAST_BATCHES = 100
 """Number of minibatches in the mean of the published accuracies."""

@@ -27,9 +27,9 @@ from rote.experiments.blocks.trial import (
     trained_result,
     tuner,
 )
-from rote.experiments.pool import in_threads
+from rote.experiments.executor import in_threads
 from rote.experiments.runner import Rows
-from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.trial import PendingTrials, TrialOutcome
 from rote.progress import Progress
 
 FILE = "studies.sqlite"

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from rote.experiments.trainer import PendingTrials, TrialOutcome
-from rote.experiments.trial import Trial
+from rote.experiments.trial import PendingTrials, Trial, TrialOutcome
 from rote.interrupts import be_a_child
 from rote.lm.capacity.point import Point, measure_point
 from rote.lm.capacity.strings import StringShape

@@ -8,8 +8,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from rote.lm.capacity.point import Point
-from rote.lm.capacity.rounding import ROUNDINGS
+from rote.lm.capacity.point import ROUNDINGS, Point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
 

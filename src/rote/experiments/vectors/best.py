@@ -17,7 +17,7 @@ from rote.progress import SILENT, Progress
 from rote.tasks import VectorTask
 from rote.tasks.origin import Origin
 from rote.training.query_attention.protocol import VectorProtocol, vector_protocol
-from rote.training.query_attention.result import VectorTrained
+from rote.training.query_attention.train import VectorTrained
 
 
 @dataclass(frozen=True)

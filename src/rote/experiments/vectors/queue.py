@@ -20,9 +20,9 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from rote.experiments.pool import in_threads
+from rote.experiments.executor import in_threads
 from rote.experiments.runner import Rows
-from rote.experiments.trainer import PendingTrials, TrialOutcome
+from rote.experiments.trial import PendingTrials, TrialOutcome
 from rote.experiments.vectors.trial import Results, VectorResult, VectorTrial
 from rote.measure.streaming import rows_at_once
 from rote.models.forward.query_attention import embedded
@@ -31,8 +31,7 @@ from rote.models.query_attention import QueryAttention
 from rote.papers.kinds.vectors import SATURATED
 from rote.progress import Progress
 from rote.tasks import VectorTask
-from rote.training.query_attention.result import VectorTrained
-from rote.training.query_attention.train import train_vectors
+from rote.training.query_attention.train import VectorTrained, train_vectors
 
 
 @torch.no_grad()

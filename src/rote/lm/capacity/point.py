@@ -1,10 +1,14 @@
-"""One point of the meter: a fresh module is trained on so many strings, and what it holds of them is read off.
+"""One load of the capacity measurement: a fresh module trained on so many strings, and how many bits of them it holds.
 
     held = counted tokens x log2 V - code length under the trained module
 
-The check: fresh strings of the same form must earn nothing. A model that is sure of everything pays dearly for them, so
-one temperature is fitted on half of the fresh strings and the other half is coded with it; that gain must be zero or
-less, up to what chance explains.
+The check: fresh strings of the same form must give zero gain. An overconfident model pays dearly for them, so one
+temperature is fitted on half of the fresh strings and the other half is coded with it. That gain must be zero or less,
+up to what chance explains.
+
+Rounding measures how much survives lower precision. Floating-point formats round every weight by itself. With b bits,
+the weights of one tensor take 2^b - 1 equally spaced values, symmetric around zero, up to the largest (half a step is
+never lost to a zero point).
 """
 
 from __future__ import annotations
@@ -19,11 +23,39 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rote.lm.capacity.rounding import after_rounding
 from rote.lm.capacity.strings import StringShape, random_strings
 from rote.lm.capacity.subjects import MeterSubject, logits_of
 from rote.lm.capacity.training import LOGITS_AT_ONCE, code_length, train
 from rote.lm.language_model import count_parameters
+
+ROUNDINGS: dict[str, Callable[[Tensor], Tensor]] = {
+    "float16": lambda weight: weight.half().to(weight.dtype),
+    "bfloat16": lambda weight: weight.bfloat16().to(weight.dtype),
+    "8 bits": lambda weight: _grid(weight, 8),
+    "6 bits": lambda weight: _grid(weight, 6),
+    "4 bits": lambda weight: _grid(weight, 4),
+}
+
+
+@torch.no_grad()
+def after_rounding(module: nn.Module, measure: Callable[[], float]) -> dict[str, float]:
+    """What `measure` gives for each rounding of the module's weights; the module is left as it was."""
+    weights = list(module.parameters())
+    kept = [weight.clone() for weight in weights]
+    measured = {}
+    for name, rounding in ROUNDINGS.items():
+        for weight, own in zip(weights, kept, strict=True):
+            weight.copy_(rounding(own))
+        measured[name] = measure()
+    for weight, own in zip(weights, kept, strict=True):
+        weight.copy_(own)
+    return measured
+
+
+def _grid(weight: Tensor, bits: int) -> Tensor:
+    step = weight.abs().max() / (2 ** (bits - 1) - 1)
+    return weight if step == 0 else (weight / step).round() * step
+
 
 FRESH_SEED = 1_000_003
 FRESH_STRINGS = 4096

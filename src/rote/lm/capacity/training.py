@@ -18,7 +18,7 @@ from torch.nn import functional
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import logits_of
 from rote.training.muon import MOMENTUM, orthogonalised
-from rote.training.schedule import learning_rates
+from rote.training.protocol import learning_rates
 
 ADAM_SHARE = 0.3
 """Adam's peak rate as a share of Muon's."""

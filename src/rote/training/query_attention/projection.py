@@ -16,11 +16,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rote.errors import InputError
-from rote.training.query_attention.descent import Path, Report, rates_of
+from rote.training.query_attention.descent import Optimiser, Path, Report, rates_of
 from rote.training.query_attention.examples import chunks, shares_of
 from rote.training.query_attention.fold import Embedding, fold
 from rote.training.query_attention.objective import FoldedObjective
-from rote.training.query_attention.optimiser import Optimiser
 from rote.training.query_attention.protocol import VectorProtocol
 
 SOLVED = ("value", "output", "readout", "readout_bias")

@@ -1,7 +1,8 @@
-"""Each engine in each vector width against float64: gradients, predictions and steps of Adam.
+"""Each engine in each vector width against float64, and on any number of threads.
 
-The reference is autograd of the models' own forward pass in float64. The models are small and odd, so that every
-vector is partly empty somewhere: attention alone, shared compression, an MLP, several layers.
+The reference for gradients, predictions and steps of Adam is autograd of the models' own forward pass in float64. The
+models are small and odd, so that every vector is partly empty somewhere: attention alone, shared compression, an MLP,
+several layers. Trained weights do not depend on the number of threads, to the last bit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from rote.experiments.known_answers.known_answer import KnownAnswer
+from rote.experiments.known_answers import KnownAnswer
 from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.forward import forward
 from rote.models.mlp_transformer import MlpTransformer
@@ -23,7 +24,36 @@ from rote.training.initial import initial_weights, unflattened
 from rote.training.native_engine import NativeObjective
 from rote.training.objective import AdamSettings, AdamState, Objective
 from rote.training.problem import TrainingProblem
+from rote.training.protocol import EngineName
 from rote.training.torch_objective import TorchObjective
+from rote.training.train import train
+
+TRAINED = AttentionOnly(vocab=12, context=2, dim=5, head_dim=5, heads=6, scale_scores=True)
+TRAINED_STEPS = 60
+TRAINED_FACTS = "random:vocab=12,context=2,facts=100,seed=1"
+
+
+def threads(device: str) -> Iterator[KnownAnswer]:
+    """Four models trained in sequence, again, and in parallel: the same weights."""
+    names: list[EngineName] = ["native", "torch"] if device == "cpu" and native_engine.lanes() else ["torch"]
+    for engine in names:
+        alone, again, together = (_weights(engine, device, workers) for workers in (1, 1, 4))
+        question = f"{engine} engine: models trained twice, and four at once, that differ in a bit"
+        yield KnownAnswer.exactly(
+            "threads", question, "0 and 0", f"{_differing(alone, again)} and {_differing(alone, together)}"
+        )
+
+
+def _weights(engine: EngineName, device: str, workers: int) -> list[dict[str, torch.Tensor]]:
+    trained = train(TRAINED_FACTS, TRAINED, seeds=4, steps=TRAINED_STEPS, engine=engine, device=device, workers=workers)
+    return [model.model.weights for model in trained]
+
+
+def _differing(first: list[dict[str, torch.Tensor]], second: list[dict[str, torch.Tensor]]) -> int:
+    return sum(
+        any(not torch.equal(one[name], other[name]) for name in one) for one, other in zip(first, second, strict=True)
+    )
+
 
 WIDTHS = (16, 8, 4)
 SPECS: tuple[Transformer, ...] = (

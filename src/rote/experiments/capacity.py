@@ -1,0 +1,203 @@
+"""Capacity of a specification: the most facts that its models recall in full, compared with the bounds on it.
+
+By construction, a method of `rote.build` stores the first T facts of a table. By training, the best of several seeds
+recalls them: a lower estimate, since longer training or more seeds may recall more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from rote.arguments import typed
+from rote.constructions.build import build
+from rote.display import Tabular, frame_of, html_rows
+from rote.errors import InputError, RoteError
+from rote.experiments.capacity_search import Capacity, largest_recalled, table_for
+from rote.experiments.executor import HERE
+from rote.experiments.seeds import SeedTrainer, train_seeds
+from rote.experiments.sizing.theory import theorem1_guarantee
+from rote.models.attention_only import AttentionOnly
+from rote.models.spec import Dtype
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask, require_associations
+from rote.tasks.facts import Facts, facts
+from rote.theory import Bound, bounds
+from rote.training.protocol import EngineName
+from rote.training.train import protocol_of, scores_scaled
+
+if TYPE_CHECKING:
+    import polars
+
+
+def built_capacity(
+    spec: AttentionOnly,
+    method: str,
+    *,
+    task: AssociationTask | None = None,
+    start: int | None = None,
+    tolerance: float = 0.02,
+    dtype: Dtype = "float32",
+    seed: int = 0,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> Capacity:
+    """The largest T, within `tolerance`, such that `rote.build` stores the first T facts of the task with full recall.
+
+    Default of `task`: a random look-up table of the specification's sizes. The search starts at `start` facts. Default:
+    the guarantee of Theorem 1. `options` are those of the method.
+    """
+    table = table_for(spec, task, seed)
+
+    def attempt(facts: int) -> str | None:
+        try:
+            build(
+                table.take(slice(0, facts)), method,
+                dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads,
+                dtype=dtype, seed=seed, **options,
+            )  # fmt: skip
+        except RoteError as error:
+            return str(error)
+        return None
+
+    start = start or theorem1_guarantee(spec) or 1
+    with progress.stage(f"capacity of {method}") as stage:
+        recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+    if not recalled:
+        raise InputError(f"{method} stores not even one fact in this model. {tries[-1].reason}")
+    bits = table.take(slice(0, recalled)).entropy_bits
+    return Capacity(method, recalled, refused, bits, spec.parameters(), tuple(tries))
+
+
+STEPS = 4000
+"""Steps per model. Fewer than the 10,000 of the protocol `best`, since a search trains a dozen models."""
+POLISH = 300
+"""L-BFGS iterations after the last step."""
+
+
+def trained_capacity(
+    spec: AttentionOnly,
+    *,
+    task: AssociationTask | None = None,
+    start: int | None = None,
+    tolerance: float = 0.02,
+    seed: int = 0,
+    seeds: int = 2,
+    protocol: str = "best",
+    workers: int | None = None,
+    engine: EngineName = "auto",
+    on: str = HERE,
+    progress: Progress = SILENT,
+    **changes: Any,
+) -> Capacity:
+    """The largest T, within `tolerance`, such that the best of `seeds` models recalls the first T facts of the task.
+
+    Each attempt takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` (fields of the protocol,
+    as in `rote.train`) say otherwise. `on` names the executor of the models of one attempt; attempts run in sequence.
+    The same arguments give the same result.
+    """
+    table = table_for(spec, task, seed)
+    model = scores_scaled(spec)
+    settings = {"steps": STEPS, "polish": POLISH, **changes} if protocol != "paper" else changes
+
+    def attempt(facts: int) -> str | None:
+        part = table.take(slice(0, facts))
+        trainer = SeedTrainer(part, model, protocol_of(protocol, model, part, **settings), engine)
+        trained = train_seeds(trainer, range(seed, seed + seeds), on=on, workers=workers, progress=SILENT)
+        accuracies = [model.accuracy for model in trained.models]
+        recalled = [round(accuracy * facts) for accuracy in accuracies if accuracy is not None]
+        if not recalled:
+            return f"training diverged in all of {seeds} seeds"
+        most = max(recalled)
+        return None if most == facts else f"the best of {seeds} models recalls {most} of {facts} facts"
+
+    start = start or theorem1_guarantee(spec) or 1
+    with progress.stage("capacity by training") as stage:
+        recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+    bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0
+    return Capacity("training", recalled, refused, bits, spec.parameters(), tuple(tries))
+
+
+METHODS = ("dana2025.theorem1", "rote.readout")
+"""Constructions that fill a model of given sizes."""
+
+
+@dataclass(frozen=True)
+class Capacities(Tabular):
+    """Capacities of one specification, one row per method, and every bound that applies to it.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> found = rote.capacity(spec, methods=["rote.readout"])
+    >>> found.rows[0].recalled <= 36, found.frame().columns[:2]
+    (True, ['method', 'recalled'])
+    """
+
+    spec: AttentionOnly
+    rows: tuple[Capacity, ...]
+    bounds: tuple[Bound, ...]
+    seed: int
+
+    def frame(self) -> polars.DataFrame:
+        """A data frame with one row per method."""
+        return frame_of(row.summary() for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        rows = [row.summary() for row in self.rows]
+        return html_rows(f"{self.spec.parameters():,} parameters", list(rows[0]), [list(row.values()) for row in rows])
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        return {
+            "spec": self.spec.to_config(),
+            "parameters": self.spec.parameters(),
+            "capacities": [row.summary() for row in self.rows],
+            "bounds": {bound.id: bound.associations for bound in self.bounds},
+            "seed": self.seed,
+        }
+
+
+@typed
+def capacity(
+    spec: AttentionOnly,
+    *,
+    by: Literal["building", "training"] = "building",
+    methods: Sequence[str] = METHODS,
+    task: Facts | None = None,
+    tolerance: float = 0.02,
+    seed: int = 0,
+    on: str = HERE,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> Capacities:
+    """The most facts that models of these sizes recall in full, by each of `methods` or by training.
+
+    The facts are the first ones of a random look-up table, or of `task` in random order. The search ends when the
+    largest success and the smallest failure differ by at most a fraction `tolerance`. `options` are those of
+    `built_capacity` (`dtype`, options of the method) or `trained_capacity` (`seeds`, `steps`, ...). `on` names the
+    executor of the seeds of one attempt (`here`, `ray` or the address of a Ray cluster); attempts run in sequence.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=6, context=2, dim=4, head_dim=4, heads=2)
+    >>> found = rote.capacity(spec, methods=["dana2025.theorem1"])
+    >>> found.rows[0].recalled >= 12  # Hk + d of them, at least
+    True
+    """
+    if task is not None:
+        task = require_associations(facts(task), "capacity counts associations; give a table without weights")
+    if by not in ("building", "training"):
+        raise InputError(f"`by={by}`: is not one of building, training")
+    if by == "building" and on != HERE:
+        raise InputError(
+            f"`on={on}`: a search by building tries one size after another, so there is nothing to distribute; "
+            "leave it out, or search `by=training`, whose seeds are trained in parallel"
+        )
+    if not 0 <= tolerance < 1:
+        raise InputError(f"`tolerance={tolerance}`: must be at least 0 and less than 1")
+    search: dict[str, Any] = {"task": task, "tolerance": tolerance, "seed": seed, "progress": progress, **options}
+    if by == "training":
+        rows = (trained_capacity(spec, on=on, **search),)
+    else:
+        rows = tuple(built_capacity(spec, method, **search) for method in methods)
+    return Capacities(spec, rows, tuple(bound for bound in bounds(spec) if bound.applies), seed)

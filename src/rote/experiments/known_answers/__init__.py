@@ -1,1 +1,0 @@
-"""Computations with known answers, which `rote doctor` runs on this machine."""
