@@ -27,7 +27,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rote.lazy import lazy_names as _lazy_names
-from rote.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rote.constructions.build import Built as Built
@@ -91,71 +90,6 @@ if TYPE_CHECKING:
     from rote.training.protocol import Protocol as Protocol
     from rote.training.result import Trained as Trained
     from rote.training.train import train as train
+    from rote.version import __version__ as __version__
 
-_WHERE = {
-    "Answer": "rote.models.asking",
-    "AssociationTask": "rote.tasks",
-    "AttentionOnly": "rote.models.attention_only",
-    "BestOfSeeds": "rote.experiments.best_of_seeds",
-    "Bound": "rote.theory",
-    "Built": "rote.constructions.build",
-    "Capacities": "rote.experiments.capacity",
-    "Certificate": "rote.measure.certificate",
-    "CheckFailed": "rote.errors",
-    "DeepRelu": "rote.models.deep_relu",
-    "Densest": "rote.experiments.densest",
-    "Diagnosis": "rote.experiments.doctor",
-    "DistributionTask": "rote.tasks",
-    "Folder": "rote.folders",
-    "Grid": "rote.experiments.grid",
-    "InputError": "rote.errors",
-    "Inspection": "rote.measure.inspection",
-    "LinearMemory": "rote.models.linear_memory",
-    "Method": "rote.constructions.overview",
-    "MlpTransformer": "rote.models.mlp_transformer",
-    "Model": "rote.models.model",
-    "PlanRow": "rote.experiments.sizing.row",
-    "Protocol": "rote.training.protocol",
-    "QueryAttention": "rote.models.query_attention",
-    "Recall": "rote.measure.recall",
-    "RoteError": "rote.errors",
-    "RoteModule": "rote.models.module",
-    "SequenceEncoder": "rote.models.sequence_encoder",
-    "Sweep": "rote.report.sweep",
-    "Trained": "rote.training.result",
-    "VectorTask": "rote.tasks",
-    "Verification": "rote.folders",
-    "bounds": "rote.theory",
-    "build": "rote.constructions.build",
-    "capacity": "rote.experiments.capacity",
-    "densest_shape": "rote.experiments.densest",
-    "divergence": "rote.measure.divergence",
-    "doctor": "rote.experiments.doctor",
-    "export_model": "rote.export.export",
-    "export_task": "rote.export.facts_task",
-    "facts": "rote.tasks.facts",
-    "figure": "rote.report.figures",
-    "fit_run": "rote.experiments.runs.laws",
-    "from_torch": "rote.export.targets.torch_state",
-    "inspect": "rote.measure.inspection",
-    "lm_assumptions": "rote.lm.assumptions",
-    "lm_capacity": "rote.experiments.lm_capacity.meter",
-    "load": "rote.folders",
-    "load_language_model": "rote.lm.loading",
-    "methods": "rote.constructions.overview",
-    "paper": "rote.experiments.paper_overview",
-    "plan": "rote.experiments.sizing.plan",
-    "recall": "rote.lm.any_model",
-    "reproduce": "rote.report.reproduction",
-    "softmax_code": "rote.measure.softmax_code",
-    "suite": "rote.experiments.suite",
-    "sweep": "rote.report.sweep",
-    "train": "rote.training.train",
-    "train_best": "rote.experiments.best_of_seeds",
-    "verify": "rote.folders",
-    "write_folder": "rote.folders",
-}
-"""Where each public name is. What needs tensors is imported when it is first asked for: bounds answer at once."""
-
-__all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
-__getattr__, __dir__ = _lazy_names(__name__, {**_WHERE, "__version__": "rote.version"})
+__all__, __getattr__, __dir__ = _lazy_names(__name__)

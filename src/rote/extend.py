@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from rote.experiments.listed_trials import ListedTrials as ListedTrials
     from rote.experiments.trial import Trial as Trial
     from rote.experiments.verdict import Verdict as Verdict
+    from rote.models import Spec as Spec
     from rote.models.attention_only import Transformer as Transformer
     from rote.models.forward.architecture import Architecture as Architecture
     from rote.models.forward.architecture import register_architecture as register_architecture
     from rote.models.model import dtype_named as dtype_named
-    from rote.models.spec import Spec as Spec
     from rote.papers import register_figures as register_figures
     from rote.papers.claims import Claim as Claim
     from rote.papers.claims import Rule as Rule
@@ -64,51 +64,4 @@ if TYPE_CHECKING:
     from rote.theory.smallest import SmallestModel as SmallestModel
     from rote.theory.smallest import SmallestSize as SmallestSize
 
-_WHERE = {
-    "Architecture": "rote.models.forward.architecture",
-    "CONSTRUCTIONS": "rote.constructions",
-    "ChartSeries": "rote.charts",
-    "Claim": "rote.papers.claims",
-    "Column": "rote.experiments.findings",
-    "Construction": "rote.constructions.construction",
-    "Draft": "rote.constructions.construction",
-    "FigureKind": "rote.experiments.kind",
-    "FigureSchedule": "rote.experiments.figure_schedule",
-    "Findings": "rote.experiments.findings",
-    "KINDS": "rote.experiments.kinds",
-    "ListedTrials": "rote.experiments.listed_trials",
-    "Mark": "rote.charts",
-    "Options": "rote.constructions.construction",
-    "PAPERS": "rote.theory.papers",
-    "Paper": "rote.theory.papers",
-    "RESULTS": "rote.theory",
-    "Reading": "rote.tasks.origin",
-    "Refusal": "rote.theory.bound",
-    "Request": "rote.constructions.construction",
-    "Result": "rote.theory.result",
-    "Rule": "rote.papers.claims",
-    "RunChoices": "rote.experiments.kind",
-    "SOURCES": "rote.tasks.sources",
-    "SmallestModel": "rote.theory.smallest",
-    "SmallestSize": "rote.theory.smallest",
-    "Source": "rote.tasks.sources",
-    "Spec": "rote.models",
-    "Table": "rote.tasks.table",
-    "TaskShape": "rote.tasks.shape",
-    "Transformer": "rote.models.attention_only",
-    "Trial": "rote.experiments.trial",
-    "Value": "rote.theory.bound",
-    "Verdict": "rote.experiments.verdict",
-    "XYChart": "rote.charts",
-    "dtype_named": "rote.models.model",
-    "register_architecture": "rote.models.forward.architecture",
-    "register_construction": "rote.constructions.construction",
-    "register_figures": "rote.papers",
-    "register_kind": "rote.experiments.kinds",
-    "register_paper": "rote.theory.papers",
-    "register_source": "rote.tasks.sources",
-    "result": "rote.theory.result",
-}
-
-__all__ = [*_WHERE]  # pyright: ignore[reportUnsupportedDunderAll]
-__getattr__, __dir__ = lazy_names(__name__, _WHERE)
+__all__, __getattr__, __dir__ = lazy_names(__name__)

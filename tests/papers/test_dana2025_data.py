@@ -142,5 +142,5 @@ def test_costs_grow_with_the_work():
 
 
 def test_unknown_names():
-    with pytest.raises(InputError, match=r"known: dana2025, .*dana2025.fig1a"):
+    with pytest.raises(InputError, match=r"did you mean .dana2025\.fig1"):
         figures_named("dana2025.fig1")

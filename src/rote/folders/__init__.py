@@ -19,14 +19,4 @@ if TYPE_CHECKING:
     from rote.folders.verification import Verification as Verification
     from rote.folders.verification import verify as verify
 
-_WHERE = {
-    "Folder": "rote.folders.folder",
-    "load": "rote.folders.folder",
-    "read_folder": "rote.folders.folder",
-    "write_folder": "rote.folders.folder",
-    "Check": "rote.folders.verification",
-    "Verification": "rote.folders.verification",
-    "verify": "rote.folders.verification",
-}
-
-__getattr__, __dir__ = lazy_names(__name__, _WHERE)
+__all__, __getattr__, __dir__ = lazy_names(__name__)

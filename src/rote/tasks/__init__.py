@@ -30,25 +30,4 @@ if TYPE_CHECKING:
     from rote.tasks.vocabulary import SEPARATOR as SEPARATOR
     from rote.tasks.vocabulary import Vocabulary as Vocabulary
 
-_WHERE = {
-    "AssociationTask": "association",
-    "Fact": "association",
-    "DistributionTask": "distribution",
-    "Spread": "distribution",
-    "random_associations": "generators",
-    "random_distributions": "generators",
-    "random_vectors": "generators",
-    "require_associations": "kinds",
-    "require_tokens": "kinds",
-    "Origin": "origin",
-    "Reading": "origin",
-    "TaskShape": "shape",
-    "Task": "task",
-    "TokenTask": "token_task",
-    "VectorTask": "vectors",
-    "PAD": "vocabulary",
-    "SEPARATOR": "vocabulary",
-    "Vocabulary": "vocabulary",
-}
-
-__getattr__, __dir__ = lazy_names(__name__, {name: f"rote.tasks.{module}" for name, module in _WHERE.items()})
+__all__, __getattr__, __dir__ = lazy_names(__name__)
