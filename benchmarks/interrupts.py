@@ -54,7 +54,7 @@ COMMANDS: dict[str, list[str]] = {
     "doctor": ["doctor"],
 }
 """Commands, with OUT for what they write and names in capitals for what was made before."""
-ALONE = 30.0
+ALONE = 20.0
 """Seconds after which a command that was not interrupted is stopped: `serve` never ends."""
 
 
@@ -91,7 +91,6 @@ def prepared(root: Path) -> dict[str, str]:
 
 def interrupted(words: list[str], folder: Path, moment: float, number: signal.Signals, outcome: Outcome) -> None:
     """Start a command, send it a signal after `moment` seconds, and note what is wrong with how it ends."""
-    before = children()
     process = subprocess.Popen(rote(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
                                start_new_session=True)  # fmt: skip
     try:
@@ -127,22 +126,22 @@ def interrupted(words: list[str], folder: Path, moment: float, number: signal.Si
     hidden = [str(path.relative_to(folder)) for path in folder.rglob(".*") if path.name != ".lock"]
     if hidden:
         outcome.problems.append(f"{case}: leaves {', '.join(hidden)}")
-    time.sleep(0.1)
-    if left := children() - before:
+    time.sleep(0.2)
+    if left := children(process.pid):
         outcome.problems.append(f"{case}: leaves processes {sorted(left)}")
 
 
-def children() -> set[int]:
-    """Processes of rote that run now, other than this one."""
+def children(session: int) -> set[int]:
+    """Processes that a command started and left behind: those of its session."""
     found = set()
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
+        if entry.name.isdigit() and int(entry.name) != session:
             try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if entry.stat().st_uid == os.getuid() and b"rote" in words[2:3] + words[:2]:
-                    found.add(int(entry.name))
+                state, _, _, owner = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
             except OSError:
                 continue
+            if int(owner) == session and state != "Z":
+                found.add(int(entry.name))
     return found
 
 

@@ -36,6 +36,7 @@ class Pages:
         from rote.web.app import make_app
 
         rote.build("random:vocab=6,context=2,facts=9,seed=1").save(store / "shown" / "small")
+        (store / "shown" / "linked").symlink_to("/etc")
         app = make_app([store / "shown"])
         self._client: Any = TestClient(app, base_url="http://localhost", follow_redirects=False)
 
@@ -58,7 +59,21 @@ class Pages:
 
 
 def _address(rng: random.Random) -> str:
-    values = (*WITH_NUL, *NUMBERS, "0/small", "0/small", "0/../x", "countries", "none", "1", "2", "smallest", "float32")
+    values = (
+        *WITH_NUL,
+        *NUMBERS,
+        "0/small",
+        "0/small",
+        "0/linked",
+        "0/small/..",
+        "0/../x",
+        "countries",
+        "none",
+        "1",
+        "2",
+        "smallest",
+        "float32",
+    )
     chosen = rng.sample(PARAMETERS, rng.randrange(7))
     if rng.random() < 0.4:
         chosen = ["model", *chosen]
@@ -67,9 +82,17 @@ def _address(rng: random.Random) -> str:
 
 
 def _extras(rng: random.Random) -> dict[str, Any]:
-    if rng.random() < 0.8:
+    """Headers that no browser sends with a request of the page's own."""
+    if rng.random() < 0.7:
         return {}
-    name = rng.choice(("Host", "Origin", "Accept", "Referer", "Cookie", "Content-Type", "Range", "X-Forwarded-Host"))
+    if rng.random() < 0.5:
+        name = rng.choice(("Host", "Origin", "Sec-Fetch-Site"))
+        value = rng.choice(
+            ("evil.example", "evil.example@localhost", "localhost@evil.example", "http://localhost:1", "https://localhost",
+             "cross-site", "same-site", "null", "localhost:99999", "[::1", "localhost, evil.example", "http://localhost")
+        )  # fmt: skip
+        return {"headers": {name: value}}
+    name = rng.choice(("Accept", "Referer", "Cookie", "Content-Type", "Range", "X-Forwarded-Host", "Transfer-Encoding"))
     value = rng.choice(("", "evil.example", "localhost", "x" * 5000, "application/json", "bytes=9-1", "text/html;;;"))
     return {"headers": {name: value}}
 
