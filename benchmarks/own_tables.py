@@ -113,7 +113,7 @@ def folder() -> None:
             holds = verify(read_folder(path), task).holds
         print(
             f"| {name} | {built.provenance['method']} | {size['model.safetensors']:,} | {size['keys.safetensors']:,} "
-            f"| {size['vocab.json']:,} | {sum(size.values()):,} | {zipped_bytes(task):,} | {holds} |"
+            f"| {size['vocab.json.xz']:,} | {sum(size.values()):,} | {zipped_bytes(task):,} | {holds} |"
         )
 
 

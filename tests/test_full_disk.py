@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(words, model, tmp_path, cap
     assert not (folder / "the-output").exists()
 
 
-FILES = ("config.json", "model.safetensors", "vocab.json", "certificate.json", "keys.safetensors")
+FILES = ("config.json", "model.safetensors", "vocab.json.xz", "certificate.json", "keys.safetensors")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "fuzz"
 SECONDS = 600
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-FILES = ("config.json", "model.safetensors", "vocab.json", "certificate.json", "keys.safetensors")
+FILES = ("config.json", "model.safetensors", "vocab.json.xz", "certificate.json", "keys.safetensors")
 
 
 def tables() -> Callable[[bytes], None]:

@@ -3,14 +3,16 @@
 A file that a stranger may have put there is opened without following a link, must be a regular file (a pipe or a device
 would be read for ever) and no larger than its kind allows. A folder is held open while its files are read, each by its
 name in that folder, so that nothing can be swapped for a link meanwhile. JSON is parsed with limits on its depth, its
-numbers and its names. What rote writes beside a stranger's files is a new file under a random name that is renamed at
-the end, never an existing one and never through a link.
+numbers and its names. A compressed file is unpacked up to the size that its kind allows. What rote writes beside a
+stranger's files is a new file under a random name that is renamed at the end, never an existing one and never through a
+link.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import lzma
 import os
 import re
 import secrets
@@ -56,6 +58,8 @@ MOST_VALUES = 2**23
 """Values in one JSON file."""
 MOST_NAMES = 4096
 """Files and folders in one folder."""
+LARGEST_WINDOW = 2**26
+"""Bytes that a packed file may refer back to, which are held in memory while it is read."""
 SPARSE_FROM, SPARSE_SHARE = 2**26, 16
 """A file of this size or more that takes less than a sixteenth of it on the disk is holes: rote writes none."""
 
@@ -124,8 +128,9 @@ class HeldFolder:
             return bytes_of(descriptor, self.path / name)
 
     def json(self, name: str, kind: FileKind = JSON) -> Any:
-        """What a JSON file holds."""
-        return parsed(self.read(name, kind), str(self.path / name))
+        """What a JSON file holds; one whose name ends in `.xz` is unpacked first."""
+        data, where = self.read(name, kind), str(self.path / name)
+        return parsed(unpacked_xz(data, kind, where) if name.endswith(".xz") else data, where)
 
     def size(self, name: str, kind: FileKind) -> int:
         """Bytes of a file."""
@@ -190,6 +195,29 @@ def bytes_of(descriptor: int, path: Path) -> bytes:
     if len(data) > size:
         raise InputError(f"{path}: changed while it was read; try again when nothing writes to it")
     return data
+
+
+def packed_xz(data: bytes) -> bytes:
+    """Text as an xz stream with a checksum. Settings: the smallest for lists of words, and no more memory than needed
+    to read it back."""
+    window = min(LARGEST_WINDOW, max(4096, 1 << len(data).bit_length()))
+    effort = 9 | lzma.PRESET_EXTREME if len(data) < 2**22 else 6
+    settings = {"id": lzma.FILTER_LZMA2, "preset": effort, "dict_size": window, "lc": 2, "pb": 0}
+    return lzma.compress(data, check=lzma.CHECK_CRC32, filters=[settings])
+
+
+def unpacked_xz(data: bytes, kind: FileKind, where: str) -> bytes:
+    """What an xz stream holds, at most as many bytes as the kind of file allows; `where` names it in messages."""
+    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=2 * LARGEST_WINDOW)
+    try:
+        text = reader.decompress(data, max_length=kind.most + 1)
+    except (lzma.LZMAError, EOFError, MemoryError) as error:
+        raise InputError(f"{where}: cannot be unpacked ({error}); is the file damaged?") from None
+    if len(text) > kind.most:
+        raise InputError(f"{where}: unpacks to more than {kind.most:,} bytes, too many for {kind.name}")
+    if not reader.eof or reader.unused_data:
+        raise InputError(f"{where}: {'goes on after its end' if reader.eof else 'ends too early'}; is it damaged?")
+    return text
 
 
 def _refuse_unlike(descriptor: int, path: Path, kind: FileKind) -> None:

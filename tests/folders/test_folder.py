@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import lzma
 import os
 import pickle
 
@@ -11,8 +12,9 @@ import pytest
 import safetensors.torch
 import torch
 
+import rote
 from rote.errors import InputError
-from rote.files import JSON, WORDS
+from rote.files import JSON, WORDS, packed_xz
 from rote.folders import folder as folder_module
 from rote.folders import read_folder, write_folder
 from rote.tasks import Origin
@@ -30,7 +32,7 @@ def test_read_back_is_identical(folder, model, task):
 
 def test_folder_holds_four_files_and_no_pickle(folder):
     assert sorted(item.name for item in folder.iterdir()) == [
-        "certificate.json", "config.json", "model.safetensors", "vocab.json",
+        "certificate.json", "config.json", "model.safetensors", "vocab.json.xz",
     ]  # fmt: skip
     config = json.loads((folder / "config.json").read_text())
     assert {"format", "spec", "dtype", "facts", "provenance", "versions"} == set(config)
@@ -128,12 +130,9 @@ def test_a_folder_with_a_pickle_says_so(tmp_path):
     ("name", "content", "message"),
     [
         ("config.json", "{", "cannot be read as JSON"),
-        ("config.json", "[]", "format is not 2"),
-        ("config.json", '{"format": 2, "spec": {"architecture": "abacus"}}', "unknown architecture 'abacus'"),
-        ("config.json", '{"format": 2, "spec": 7}', "no specification"),
-        ("vocab.json", "[1, 2]", "list of tokens"),
-        ("vocab.json", '["a", "a"]', "appears twice"),
-        ("vocab.json", '["a"]', "the vocabulary has 1 tokens"),
+        ("config.json", "[]", "format is not 3"),
+        ("config.json", '{"format": 3, "spec": {"architecture": "abacus"}}', "unknown architecture 'abacus'"),
+        ("config.json", '{"format": 3, "spec": 7}', "no specification"),
         ("certificate.json", '{"facts": "many"}', "not as rote writes it"),
     ],
 )
@@ -141,6 +140,37 @@ def test_damaged_text_files(folder, name, content, message):
     (folder / name).write_text(content)
     with pytest.raises(InputError, match=message):
         read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (packed_xz(b"[1, 2]"), "list of tokens"),
+        (packed_xz(b'["a", "a"]'), "appears twice"),
+        (packed_xz(b'["a"]'), "the vocabulary has 1 tokens"),
+        (packed_xz(b'["a"')[:-9], "ends too early|cannot be unpacked"),
+        (packed_xz(b'["a"]') * 2, "goes on after its end"),
+        (b'["a"]', "cannot be unpacked"),
+        (b"", "ends too early"),
+        (lzma.compress(b" " * (WORDS.most + 1), preset=0), "unpacks to more than"),
+        (lzma.compress(b"[]", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 2**30}]), "Memory usage limit"),
+    ],
+)
+def test_damaged_words(folder, content, message):
+    (folder / "vocab.json.xz").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_folder(folder)
+
+
+def test_the_size_of_a_folder_is_known_before_it_is_written(tmp_path):
+    built = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
+    size = folder_module.folder_bytes(built.model, built.origin, built.provenance, built.certificate)
+    assert sum(file.stat().st_size for file in built.save(tmp_path / "model").iterdir()) == size
+
+
+def test_words_take_the_bytes_that_xz_gives_them(folder):
+    assert len(folder_module.vocabulary_bytes(rote.facts("airports").vocabulary)) < 2_350
+    assert len(folder_module.vocabulary_bytes(rote.facts("countries").vocabulary)) < 3_550
 
 
 def test_no_such_folder(tmp_path):
@@ -170,18 +200,19 @@ def test_folders_made_on_the_way_are_removed_when_writing_fails(tmp_path, model,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocab.json", "certificate.json"])
+@pytest.mark.parametrize("name", ["config.json", "vocab.json.xz", "certificate.json"])
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "1" * 5000, "{", "\udcff"])
 def test_json_that_no_reader_can_follow_is_one_message(folder, name, content):
-    (folder / name).write_bytes(content.encode("utf-8", "surrogateescape"))
+    data = content.encode("utf-8", "surrogateescape")
+    (folder / name).write_bytes(packed_xz(data) if name.endswith(".xz") else data)
     with pytest.raises(InputError, match=rf"{name}: cannot be read as JSON"):
         read_folder(folder)
 
 
-@pytest.mark.parametrize("name", ["config.json", "vocab.json", "certificate.json"])
+@pytest.mark.parametrize("name", ["config.json", "vocab.json.xz", "certificate.json"])
 def test_json_larger_than_any_that_is_written_is_refused_unread(folder, name):
     with (folder / name).open("ab") as file:
-        file.truncate((WORDS if name == "vocab.json" else JSON).most + 1)
+        file.truncate((WORDS if name == "vocab.json.xz" else JSON).most + 1)
     with pytest.raises(InputError, match=rf"{name}: .* bytes are too many for"):
         read_folder(folder)
 

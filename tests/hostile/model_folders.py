@@ -15,7 +15,7 @@ from hostile.texts import NAMES, NUMBERS, damaged, json_bomb
 from hostile.watch import Attempt
 from rote.cli import main
 
-FILES = ("config.json", "model.safetensors", "vocab.json", "certificate.json", "keys.safetensors")
+FILES = ("config.json", "model.safetensors", "vocab.json.xz", "certificate.json", "keys.safetensors")
 
 
 class ModelFolders:

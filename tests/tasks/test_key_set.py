@@ -43,10 +43,25 @@ def test_keys_that_fill_what_can_be_spelled_are_kept_exactly():
     keys = KeySet.of(contexts)
     assert keys.sizes.kind == "exact"
     assert keys.sizes.error_rate == 0
-    assert keys.bytes == -(-(26**3) // 8)
+    assert keys.bytes == -(-(26**3 + 3 * 26) // 8)
     every = np.stack(np.unravel_index(np.arange(26**3), (26,) * 3), 1).astype(np.int32)
     assert int(keys.knows(every).sum()) == len(contexts)
     assert again(keys).knows(contexts).all()
+
+
+def test_positions_with_tokens_of_their_own_make_a_small_exact_set():
+    grid = np.stack(np.meshgrid(np.arange(4), np.arange(4, 254), indexing="ij"), -1).reshape(-1, 2).astype(np.int32)
+    keys = KeySet.of(grid[:987])
+    assert (keys.sizes.kind, keys.bytes) == ("exact", -(-(2 * 254 + 4 * 250) // 8))
+    assert again(keys).knows(grid).tolist() == [True] * 987 + [False] * 13
+    assert not keys.knows(grid[:, ::-1]).any()
+
+
+@pytest.mark.parametrize("change", [{"tokens": 2**40}, {"context": 2**40}, {"context": 3}, {"tokens": 25}])
+def test_a_bit_map_that_does_not_fit_its_sizes_is_rejected(change):
+    keys = KeySet.of(drawn(26, 2, 600))
+    with pytest.raises(InputError, match="here: the bit map of keys"):
+        KeySet.read(keys.sizes.model_copy(update=change), keys.data, "here")
 
 
 def test_a_hashed_set_takes_twelve_bits_a_key():

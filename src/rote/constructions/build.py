@@ -35,7 +35,7 @@ class Built:
     9
     >>> path = built.save(tempfile.mkdtemp() + "/model")
     >>> sorted(file.name for file in path.iterdir())
-    ['certificate.json', 'config.json', 'keys.safetensors', 'model.safetensors', 'vocab.json']
+    ['certificate.json', 'config.json', 'keys.safetensors', 'model.safetensors', 'vocab.json.xz']
     """
 
     model: Model

@@ -1,5 +1,5 @@
-"""Model folders: config.json, model.safetensors, vocab.json, certificate.json, and keys.safetensors, the set of stored
-keys. No pickle is written or read.
+"""Model folders: config.json, model.safetensors, vocab.json.xz, certificate.json, and keys.safetensors, the set of
+stored keys. No pickle is written or read.
 
 A folder is written aside and renamed: it is complete or absent.
 """
@@ -22,7 +22,7 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import html_pairs, number
 from rote.errors import InputError, RoteError, problems, validation_problems
-from rote.files import WORDS, HeldFolder
+from rote.files import WORDS, HeldFolder, packed_xz
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.layout import (
     CERTIFICATE,
@@ -104,27 +104,56 @@ def write_folder(
     """
     path = Path(path)
     check_destination(path, overwrite)
-    config = {
-        "format": FORMAT,
-        "spec": model.spec.to_config(),
-        "dtype": model.dtype_name,
-        "facts": origin.model_dump(mode="json"),
-        "provenance": provenance,
-        "versions": versions(),
-    }
-    stored = None if model.reader is None else model.reader.stored
-    if stored is not None:
-        config["stored_keys"] = stored.sizes.model_dump(mode="json")
     with written_aside(path) as aside:
-        write_json(aside / CONFIG, config)
-        _write_bytes(aside / WEIGHTS, safetensors.torch.save(_tensors(model)))
-        if stored is not None:
-            _write_bytes(aside / KEYS, safetensors.numpy.save(stored.data))
-        if model.vocabulary is not None:
-            write_json(aside / VOCABULARY, list(model.vocabulary.tokens))
-        if certificate is not None:
-            write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
+        for name, content in folder_files(model, origin, provenance, certificate).items():
+            _write_bytes(aside / name, content)
     return path
+
+
+def folder_files(
+    model: Model, origin: Origin, provenance: dict[str, Any], certificate: Certificate | None
+) -> dict[str, bytes]:
+    """Every file of a model folder by its name: what `write_folder` writes."""
+    stored = None if model.reader is None else model.reader.stored
+    config = FolderConfig(
+        format=FORMAT,
+        spec=model.spec.to_config(),
+        dtype=model.dtype_name,
+        facts=origin,
+        provenance=provenance,
+        versions=versions(),
+        stored_keys=None if stored is None else stored.sizes,
+    )
+    files = {CONFIG: config_bytes(config), WEIGHTS: safetensors.torch.save(_tensors(model))}
+    if stored is not None:
+        files[KEYS] = safetensors.numpy.save(stored.data)
+    if model.vocabulary is not None:
+        files[VOCABULARY] = vocabulary_bytes(model.vocabulary)
+    if certificate is not None:
+        files[CERTIFICATE] = certificate_bytes(certificate)
+    return files
+
+
+def folder_bytes(model: Model, origin: Origin, provenance: dict[str, Any], certificate: Certificate | None) -> int:
+    """Bytes of the complete folder that `write_folder` would write."""
+    return sum(map(len, folder_files(model, origin, provenance, certificate).values()))
+
+
+def config_bytes(config: FolderConfig) -> bytes:
+    """`config.json`; what a folder does not state is left out."""
+    stated = config.model_dump(mode="json")
+    stated["facts"] = config.facts.model_dump(mode="json", exclude_defaults=True)
+    return _compact({name: value for name, value in stated.items() if value is not None})
+
+
+def vocabulary_bytes(vocabulary: Vocabulary) -> bytes:
+    """`vocab.json.xz`: the tokens in the order of their ids."""
+    return packed_xz(_compact(list(vocabulary.tokens)))
+
+
+def certificate_bytes(certificate: Certificate) -> bytes:
+    """`certificate.json`; measures that such a task does not have are left out."""
+    return _compact(certificate.model_dump(mode="json", exclude_none=True))
 
 
 def weights_bytes(model: Model) -> int:
@@ -164,7 +193,7 @@ def read_folder(path: str | Path, below: Path | None = None) -> Folder:
     path = Path(path)
     with opened_model(path, below) as folder:
         config, spec = read_config(folder)
-        vocabulary = read_vocabulary(folder)
+        vocabulary = read_vocabulary(folder, VOCABULARY)
         if vocabulary is None and config.stored_keys is not None:
             raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
         weights = _weights(folder, spec, config.dtype)
@@ -176,13 +205,13 @@ def read_folder(path: str | Path, below: Path | None = None) -> Folder:
         return Folder(path, model, config.facts, config.provenance, _certificate(folder))
 
 
-def read_vocabulary(folder: HeldFolder) -> Vocabulary | None:
-    """The tokens of a folder, where it has them."""
-    if not folder.has(VOCABULARY):
+def read_vocabulary(folder: HeldFolder, name: str) -> Vocabulary | None:
+    """The tokens in a file of a folder, where it has that file."""
+    if not folder.has(name):
         return None
-    tokens = folder.json(VOCABULARY, WORDS)
+    tokens = folder.json(name, WORDS)
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-        raise InputError(f"{folder.path / VOCABULARY}: must be a list of tokens")
+        raise InputError(f"{folder.path / name}: must be a list of tokens")
     return Vocabulary(tokens)
 
 
@@ -253,6 +282,11 @@ def _certificate(folder: HeldFolder) -> Certificate | None:
     ]:
         raise problems(f"{where}: not as rote writes it", wrong)
     return certificate
+
+
+def _compact(content: Any) -> bytes:
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=True) + "\n"
+    return text.encode("utf-8")
 
 
 def write_json(path: Path, content: Any) -> None:

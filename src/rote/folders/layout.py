@@ -15,11 +15,11 @@ from rote.models.spec import Spec
 from rote.tasks.key_set import KeySetSizes
 from rote.tasks.origin import Origin
 
-FORMAT = 2
+FORMAT = 3
 CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE, KEYS = (
     "config.json",
     "model.safetensors",
-    "vocab.json",
+    "vocab.json.xz",
     "certificate.json",
     "keys.safetensors",
 )

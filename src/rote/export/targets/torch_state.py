@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rote.arguments import typed
 from rote.errors import InputError, problems
-from rote.export.common.tabled import TabledRuntime, write_vocabulary
+from rote.export.common.tabled import VOCABULARY, TabledRuntime, write_vocabulary
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
@@ -89,4 +89,4 @@ def from_torch(source: nn.Module | str | Path) -> Model:
         refuse_larger(spec, file)
         if differences := misfits(spec, file.outline()):
             raise problems(f"{path}: the tensors do not fit the specification", differences)
-        return Model(spec, file.torch(), read_vocabulary(folder))
+        return Model(spec, file.torch(), read_vocabulary(folder, VOCABULARY))
