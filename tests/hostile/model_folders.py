@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import random
 import shutil
@@ -96,17 +97,25 @@ def _pickled(file: Path, rng: random.Random) -> None:
 
 def _edited(file: Path, rng: random.Random) -> None:
     """A value of a JSON file replaced by another, wherever it is."""
-    if file.suffix != ".json":
+    if file.suffix == ".safetensors":
         _header(file, rng)
         return
-    document = json.loads(file.read_text(encoding="utf-8"))
+    packed = file.suffix == ".xz"
+    document = json.loads(lzma.decompress(file.read_bytes()) if packed else file.read_bytes())
     others = (
         None, True, -1, 0, 2**31, 2**62, 10**30, 1.5, float("nan"), float("inf"), [], {}, [[]], "x", *NAMES[:30],
         *NUMBERS[:10],
     )  # fmt: skip
     for _ in range(rng.choice((1, 1, 2))):
         _replace(document, rng, rng.choice(others))
-    file.write_text(json.dumps(document), encoding="utf-8")
+    text = json.dumps(document).encode()
+    file.write_bytes(lzma.compress(text) if packed else text)
+
+
+def _packed_bomb(file: Path, rng: random.Random) -> None:
+    """A small xz stream that unpacks to far more, or asks for a gigabyte to be read."""
+    window = {"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": rng.choice((2**20, 2**30))}
+    file.write_bytes(lzma.compress(rng.choice((b" ", b"[")) * rng.choice((10, 2**26 + 2)), filters=[window]))
 
 
 def _replace(document: object, rng: random.Random, value: object) -> None:
@@ -162,5 +171,5 @@ def _header(file: Path, rng: random.Random) -> None:
 
 
 DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
-    _bytes, _bytes, _bomb, _linked, _absent, _pickled, _edited, _edited, _edited, _header, _header,
+    _bytes, _bytes, _bomb, _packed_bomb, _linked, _absent, _pickled, _edited, _edited, _edited, _header, _header,
 )  # fmt: skip

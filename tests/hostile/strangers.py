@@ -148,15 +148,18 @@ def _source(folder: Path, rng: random.Random) -> None:
 
 
 def _words(folder: Path, rng: random.Random) -> None:
-    tokens = _json(folder / "vocab.json")
+    path = folder / "vocab.json.xz"
+    try:
+        tokens = json.loads(lzma.decompress(path.read_bytes())) if path.is_file() and not path.is_symlink() else {}
+    except (OSError, ValueError, RecursionError, lzma.LZMAError):
+        return
     if isinstance(tokens, list) and tokens:
         for word in rng.sample(WORDS, rng.choice((1, 2, 4))):
             tokens[rng.randrange(len(tokens))] = word
         text = json.dumps(tokens)
         if rng.random() < 0.1:
             text = text.replace('"', '"\\ud800', 1)
-        if (folder / "vocab.json").is_file() and not (folder / "vocab.json").is_symlink():
-            (folder / "vocab.json").write_text(text, encoding="utf-8")
+        path.write_bytes(lzma.compress(text.encode()))
 
 
 def _columns(folder: Path, rng: random.Random) -> None:

@@ -97,5 +97,5 @@ def test_other_sizes_are_refused(sizes):
 
 def test_a_bit_map_that_does_not_fit_is_refused():
     sizes = KeySetSizes(kind="exact", keys=5, tokens=26, context=63, bits=0)
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match="does not hold 26 tokens at 63 places"):
         KeySet.read(sizes, {"map": np.zeros(2, dtype=np.uint8)}, "here")
