@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rote.papers.coverage import COVERAGE, STATUSES, Item
-from rote.report.markdown import table_lines
+from rote.report.record_table import record_table
 
 INTRODUCTION = """\
 Each statement, figure and question of the papers and slides that rote began from, and where it is: results,
@@ -15,19 +15,16 @@ def coverage_page() -> str:
     """The page as Markdown: a summary, then one table per source."""
     lines = ["# Coverage of the papers", "", *INTRODUCTION.splitlines(), ""]
     every = [item for items in COVERAGE.values() for item in items]
-    lines += table_lines(
+    lines += record_table(
         ["status", "meaning", "items"],
         [[status, meaning, sum(item.status == status for item in every)] for status, meaning in STATUSES.items()],
-        [False, False, True],
     )
     lines += ["", f"{len(every)} items. What is not whole:", ""]
     lines += [f"- {item.item} ({item.place}): {item.status}. {item.reason}" for item in every if item.status != "whole"]
     for source, items in COVERAGE.items():
         whole = sum(item.status == "whole" for item in items)
         lines += ["", f"## {source}", "", f"{whole} of {len(items)} whole.", ""]
-        lines += table_lines(
-            ["item", "place", "status", "in rote", "remark"], [_row(item) for item in items], [False] * 5
-        )
+        lines += record_table(["item", "place", "status", "in rote", "remark"], [_row(item) for item in items])
     return "\n".join(lines) + "\n"
 
 

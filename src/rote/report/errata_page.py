@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from rote.papers.errata import ERRATA, VERDICTS, Erratum, Verdict
-from rote.report.markdown import table_lines
+from rote.report.record_table import record_table
 from rote.theory.papers import PAPERS
 
 SECTIONS: dict[str, tuple[Verdict, ...]] = {
@@ -25,7 +25,7 @@ embedding dimension, k = d_h the head dimension, H the number of heads. This pag
 def errata_page() -> str:
     """The page as Markdown: errata by paper, then sharper statements, then notes."""
     lines = ["# Errata", "", *INTRODUCTION.splitlines(), ""]
-    lines += table_lines(["kind", "meaning", "entries"], [_kind(verdict) for verdict in VERDICTS], [False, False, True])
+    lines += record_table(["kind", "meaning", "entries"], [_kind(verdict) for verdict in VERDICTS])
     for section, verdicts in SECTIONS.items():
         lines += ["", f"## {section}"]
         entries = [entry for entry in ERRATA if entry.verdict in verdicts]
