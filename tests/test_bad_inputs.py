@@ -10,7 +10,7 @@ from hostile.watch import watched
 pytest.importorskip("fastapi", reason="the page needs the package fastapi")
 
 ATTEMPTS = 60
-NAMES = [name for name in SHARES if name != "language models"]  # these are in tests/lm, which has loaded what they need
+NAMES = [name for name in SHARES if name not in ("language models", "exports")]  # in tests/lm and tests/export
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -96,7 +96,7 @@ def _put(path: Path, content: Any) -> None:
 
 def _spec(folder: Path, rng: random.Random) -> None:
     config = _json(folder / "config.json")
-    if isinstance(config, dict) and isinstance(config.get("spec"), dict):
+    if isinstance(config, dict) and isinstance(config.get("spec"), dict) and config["spec"]:
         for _ in range(rng.choice((1, 1, 2))):
             config["spec"][rng.choice(list(config["spec"]))] = rng.choice(SIZES)
         if rng.random() < 0.1:

@@ -109,7 +109,8 @@ def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterato
         elif name == "conditions":
             yield from _conditions(stated, examined)
         elif name in ROUNDED:
-            yield Check(name, before, now, _within_rounding(name, before, now, examined.largest_margin_change))
+            change = min(stated.largest_margin_change, examined.largest_margin_change)
+            yield Check(name, before, now, _within_rounding(name, before, now, change))
         else:
             yield Check(name, before, now, same(before, now))
 
@@ -125,7 +126,7 @@ def _conditions(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Ite
 
 
 def _within_rounding(name: str, before: float, now: float, change: float) -> bool:
-    """Rounding is what these numbers measure, so they may move by as much as it was now seen to move a margin."""
+    """Rounding is what these numbers measure, so they may move by about as much as it moves a margin."""
     if name == "min_margin":
-        return same(before, now) or abs(before - now) <= ROUNDING_ROOM * change
+        return same(before, now) or abs(before - now) <= ROUNDING_ROOM * max(0.0, change)
     return before >= 0 and max(before, now) <= ROUNDING_ROOM * min(before, now) + 1e-6
