@@ -188,3 +188,17 @@ def test_the_command_line_names_the_ledger(copy, capsys):
     changed(copy, "UPDATE run SET about = 7")
     assert main(["runs", "show", str(copy)]) == 2
     assert str(copy) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["trials.csv", "trials.parquet"])
+def test_a_disk_that_takes_no_more_is_named(run, tmp_path, name):
+    import resource
+
+    done = subprocess.run(
+        [sys.executable, "-m", "rote", "runs", "export", str(run), "-o", str(tmp_path / name)], capture_output=True,
+        text=True, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"rote: {tmp_path / name}: cannot be written")
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

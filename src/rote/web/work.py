@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from fastapi.responses import HTMLResponse
 
@@ -23,6 +24,8 @@ from rote.web.query import Query
 from rote.web.run_pages import ListedRun, RunPages
 from rote.web.shelf import Entry, open_below
 from rote.web.workers import folder_number, inside_descriptor
+
+ListedT = TypeVar("ListedT", Stated, ListedRun)
 
 _starting = threading.Lock()
 _jobs = Jobs()
@@ -69,7 +72,7 @@ def listed_runs(entries: Sequence[Entry]) -> list[ListedRun]:
     return [_inside(entry, ListedRun.of_ledger) for entry in entries]
 
 
-def _inside(entry: Entry, work: Callable[[Entry], Stated | ListedRun]) -> Stated | ListedRun:
+def _inside(entry: Entry, work: Callable[[Entry], ListedT]) -> ListedT:
     number, *parts = entry.name.split("/")
     folder = open_below(folder_number(int(number)), parts)
     try:
