@@ -60,7 +60,7 @@ def right(built, folder):
         "plan": {"task": SOURCE},
         "lm_assumptions": {"model": model},
         "recall": {"model": model, "task": SOURCE},
-        "reproduce": {"figure": "dana2025.fig1a"},
+        "reproduce": {"name": "dana2025.fig1a"},
         "doctor": {},
         "softmax_code": {"model": model, "task": SOURCE},
         "sweep": {"grid": {"vocab": 6, "dim": 4, "heads": 1}},

@@ -89,7 +89,7 @@ def _rows(result: LanguageRecall) -> list[list[object]]:
                 for measure in MEASURES
                 for low, high in (tally.interval(measure),)
             ]
-            rows.append([relation or "all", tally.facts, f"`{text}`", *shares, round(tally.bits)])
+            rows.append([relation or "all", tally.facts, text, *shares, round(tally.bits)])
     return rows
 
 

@@ -140,7 +140,7 @@ def test_the_page_of_known_facts_shows_every_relation_template_and_fact(tmp_path
     page, drawn = write_known_facts_page(result, "GPT-2", "facts", tmp_path / "known.md", "make the page")
     text = page.read_text()
     assert drawn.read_bytes().startswith(PNG)
-    assert all(f"`{template}`" in text for template in templates)
+    assert all(f"| {template} |" in text for template in templates)
     for reply in result.replies:
         if reply.template == templates[0]:
             assert f"| {reply.prompt} | {reply.answer} |" in text

@@ -69,7 +69,7 @@ def test_what_cannot_be_is_refused():
         build(distributions(10, 8), "madden2025.distribution", dim=6)
     with pytest.raises(InputError, match="room for two answers"):
         build(facts(10, 8), "madden2025", dim=1, head_dim=1)
-    with pytest.raises(InputError, match="not one of"):
+    with pytest.raises(InputError, match="must be one of"):
         build(facts(10, 8), "madden2025", dtype="float8")
 
 

@@ -22,7 +22,7 @@ def test_a_path_that_can_be_written_is_accepted_and_stays_untouched(tmp_path):
 
 def test_a_file_among_the_parents_is_named_as_the_cause(tmp_path):
     (tmp_path / "facts.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"cannot be written \(Not a directory; a part of the path is a file"):
+    with pytest.raises(InputError, match=r"cannot be written \(Not a directory; a folder of the path is a file"):
         check_destination(tmp_path / "facts.csv" / "model")
 
 

@@ -109,7 +109,11 @@ def test_the_chart_of_a_plan_shows_every_row_with_bytes(built):
 def test_the_bounds_chart_shows_those_that_apply():
     every = bounds(AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
     chart = bounds_chart(every, 210, "title")
-    assert {bar.name for bar in chart.bars} == {bound.id for bound in every if bound.applies and bound.associations}
+    named = {bar.name.split(" (")[0] for bar in chart.bars}
+    assert named == {bound.id for bound in every if bound.applies and bound.associations}
+    assert {bar.name for bar in chart.bars if "(" in bar.name} == {
+        f"{bound.id} ({bound.about})" for bound in every if bound.applies and bound.associations and bound.matched
+    }
     assert chart.line == (210.0, "210 facts")
 
 

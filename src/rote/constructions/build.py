@@ -57,7 +57,7 @@ class Built:
 
     @typed
     def summary(self, folder: str | Path | None = None) -> dict[str, Any]:
-        """Everything as one JSON document: what `rote build --json` prints. With `folder`, where it was saved.
+        """Everything as one JSON document: what the command prints as JSON. With `folder`, where it was saved.
 
         >>> import rote
         >>> built = rote.build("random:vocab=6,context=2,facts=9,seed=1")
@@ -223,6 +223,7 @@ def _by(
         "source": construction.source,
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
+        "given": {name: value for name, value in {**sizes, "dtype": dtype, **options}.items() if value is not None},
     }
     return Built(draft.model.with_reader(task, keep_keys), certificate, provenance, draft.abandoned, task.origin)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 from rote.experiments.sizing.row import NO_METHOD, PlanRow
 
@@ -24,6 +25,19 @@ def build_line(source: str, method: str, dtype: str | None, reading: str = "") -
     """The `rote build` command for a method, its id with the flags of its options behind it."""
     precision = "" if dtype is None else f" --dtype {dtype}"
     return f"rote build {shlex.quote(source)} --method {method}{precision}{reading} -o model"
+
+
+def flags_given(given: Any) -> list[str]:
+    """Sizes, precision and options that were given to a build, as a model folder states them, as words of a command."""
+    words: list[str] = []
+    for name, value in given.items() if isinstance(given, dict) else ():
+        if name in FLAGS:
+            words += [FLAGS[name]] if value is True else []
+        elif name in ("dim", "head_dim", "heads", "dtype"):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+        else:
+            words += ["--set", f"{name}={value}"]
+    return words
 
 
 def option_flags(row: PlanRow) -> str:

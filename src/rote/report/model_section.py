@@ -16,6 +16,7 @@ from rote.measure.inspection import Inspection, inspect
 from rote.measure.precision import recall_by_precision
 from rote.models.attention_only import AttentionOnly, Transformer
 from rote.progress import SILENT, Progress
+from rote.report.build_command import flags_given
 from rote.report.document import ChartElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.model_charts import (
     attention_chart,
@@ -69,9 +70,8 @@ def commands_of(folder: Folder) -> list[str]:
     made = []
     method, seed = folder.provenance.get("method"), folder.provenance.get("seed", 0)
     if isinstance(method, str) and isinstance(seed, int):
-        names = ("dim", "head_dim", "heads") if isinstance(spec, AttentionOnly) else ()
-        sizes = [word for name in names for word in (f"--{name.replace('_', '-')}", getattr(spec, name))]
-        made = [command("rote", "build", source, "--method", method, *sizes, "--seed", seed, "-o", path)]
+        given = flags_given(folder.provenance.get("given"))
+        made = [command("rote", "build", source, "--method", method, *given, "--seed", seed, "-o", path)]
     inspected = [command("rote", "inspect", path)] if isinstance(spec, Transformer) else []
     checks = [command("rote", what, path, source) for what in ("recall", "verify")]
     return [*made, *checks, *inspected, command("rote", "plan", source)]
