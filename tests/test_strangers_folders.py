@@ -21,7 +21,7 @@ import safetensors.torch
 import torch
 
 import rote
-from hostile.strangers import FACTS, WORDS, StrangersFolders
+from hostile.strangers import FACTS, WORDS, StrangersFolders, rewrite_words
 from hostile.watch import watched
 from rote.charts import Bar, BarChart
 from rote.cli import main
@@ -122,8 +122,7 @@ def zeros_of_gigabytes(folder: Path) -> None:
 
 
 def half_a_character(folder: Path) -> None:
-    text = (folder / "vocab.json").read_text().replace('"0"', '"\\ud800"')
-    (folder / "vocab.json").write_text(text)
+    rewrite_words(folder, lambda text: text.replace('"0"', '"\\ud800"'))
 
 
 def linked(name: str) -> Harm:

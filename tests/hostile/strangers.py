@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from hostile.model_folders import DAMAGES
 from hostile.watch import Attempt
 from rote.cli import main
 from rote.export.exported_files import ExportedFiles
-from rote.files import held
+from rote.files import held, packed_xz
+from rote.folders.layout import VOCABULARY
 
 FACTS = "random:vocab=6,context=2,facts=9,seed=1"
 CAPITALS = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo", ("money", "Japan"): "Yen"}
@@ -143,23 +145,33 @@ def _source(folder: Path, rng: random.Random) -> None:
         )  # fmt: skip
     config = _json(folder / "config.json")
     if isinstance(config, dict):
-        config["facts"] = {**(config.get("facts") if isinstance(config.get("facts"), dict) else {}), "source": source}
+        before = config.get("facts")
+        config["facts"] = {**(before if isinstance(before, dict) else {}), "source": source}
     _put(folder / "config.json", config)
 
 
-def _words(folder: Path, rng: random.Random) -> None:
-    path = folder / "vocab.json.xz"
-    try:
-        tokens = json.loads(lzma.decompress(path.read_bytes())) if path.is_file() and not path.is_symlink() else {}
-    except (OSError, ValueError, RecursionError, lzma.LZMAError):
+def rewrite_words(folder: Path, change: Callable[[str], str]) -> None:
+    """Change the text of a folder's list of words, where no other harm was done to it before."""
+    path = folder / VOCABULARY
+    if path.is_symlink() or not path.is_file():
         return
-    if isinstance(tokens, list) and tokens:
+    try:
+        text = lzma.decompress(path.read_bytes()).decode("utf-8")
+    except (lzma.LZMAError, ValueError):
+        return
+    path.write_bytes(packed_xz(change(text).encode("utf-8")))
+
+
+def _words(folder: Path, rng: random.Random) -> None:
+    def change(text: str) -> str:
+        tokens = json.loads(text)
         for word in rng.sample(WORDS, rng.choice((1, 2, 4))):
             tokens[rng.randrange(len(tokens))] = word
         text = json.dumps(tokens)
-        if rng.random() < 0.1:
-            text = text.replace('"', '"\\ud800', 1)
-        path.write_bytes(lzma.compress(text.encode()))
+        return text.replace('"', '"\\ud800', 1) if rng.random() < 0.1 else text
+
+    with suppress(ValueError, TypeError, IndexError):
+        rewrite_words(folder, change)
 
 
 def _columns(folder: Path, rng: random.Random) -> None:

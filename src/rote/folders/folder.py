@@ -11,7 +11,7 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import safetensors.numpy
 import safetensors.torch
@@ -118,7 +118,7 @@ def folder_files(
     config = FolderConfig(
         format=FORMAT,
         spec=model.spec.to_config(),
-        dtype=model.dtype_name,
+        dtype=cast(Any, model.dtype_name),
         facts=origin,
         provenance=provenance,
         versions=versions(),
