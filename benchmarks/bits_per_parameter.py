@@ -25,7 +25,8 @@ from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule
 from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
-from rote.report.density_figure import density_figure
+from rote.report.drawing import write_chart
+from rote.report.measured_charts import density_chart
 from rote.tasks import AssociationTask
 from rote.training.protocol import Protocol, best
 
@@ -104,7 +105,7 @@ def shapes(folder: Path, figure: Path) -> None:
         folder=folder, workers=1,
     )  # fmt: skip
     show_shapes(curve.rounds[-1])
-    print(f"figure {density_figure(curve, figure)}")
+    print(f"figure {write_chart(density_chart(curve), figure)}")
 
 
 def densest_shapes(folder: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rote.experiments.files import write_text
 from rote.experiments.lm_capacity.reading import LmCapacity
-from rote.report.density_figure import ALLENZHU_2024, MORRIS_2025
 from rote.report.markdown import table_lines
+from rote.report.measured_charts import ALLENZHU_2024, MORRIS_2025
 from rote.report.style import BLUE, GREY, ORANGE, VERMILION, figure, save
 from studies.architectures import Study, StudyVariant, seconds_each
 

@@ -11,8 +11,9 @@ from rote.experiments.files import write_text
 from rote.lm.assumptions import Assumptions, LayerAssumptions
 from rote.lm.geometry import Share
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
-from rote.report.assumptions_figure import assumptions_figure
+from rote.report.drawing import write_chart
 from rote.report.markdown import table_lines
+from rote.report.measured_charts import assumptions_chart
 
 INTRODUCTION = """\
 Theorems about memorization assume something of the vectors that attention reads: that contexts are of full rank, that
@@ -38,7 +39,7 @@ def write_assumptions_page(probes: Sequence[tuple[str, Assumptions]], page: Path
     lines = ["# The theorems' assumptions inside language models", "", *INTRODUCTION.splitlines(), "", f"`{command}`"]
     for name, probed in probes:
         drawn = page.with_name(f"{page.stem}-{_short(name)}.png")
-        written.append(assumptions_figure(replace(probed, model=name), drawn))
+        written.append(write_chart(assumptions_chart(replace(probed, model=name)), drawn))
         lines += ["", f"## {name}", "", *_model(probed), "", f"![{name} by layer]({drawn.name})"]
     lines += [
         "",

@@ -58,7 +58,8 @@ def search_for_densest(
     """Search, print what was found, and return the exit code."""
     from rote.errors import InputError
     from rote.experiments.densest import densest_shape
-    from rote.report.density_figure import FORMATS, density_figure
+    from rote.report.drawing import write_chart
+    from rote.report.measured_charts import FORMATS, density_chart
 
     figure = options.figure
     if figure is not None and figure.suffix not in FORMATS:
@@ -69,7 +70,7 @@ def search_for_densest(
         rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
         engine=options.engine, on=on, progress=bars(),
     )  # fmt: skip
-    figures = [] if figure is None else [str(density_figure(search, figure))]
+    figures = [] if figure is None else [str(write_chart(density_chart(search), figure))]
     if as_json:
         print_json({**search.summary(), "figures": figures})
     else:

@@ -58,8 +58,8 @@ def assumptions(
     from rote.lm.assumptions import lm_assumptions as measure
     from rote.lm.passages import read_text, standard_text
     from rote.lm.weight_files import is_rote_folder
-    from rote.report.assumptions_figure import assumptions_figure
-    from rote.report.density_figure import FORMATS
+    from rote.report.drawing import write_chart
+    from rote.report.measured_charts import FORMATS, assumptions_chart
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
@@ -70,7 +70,7 @@ def assumptions(
         load_language_model(model, loading, attentions=True), words, number=passages, tokens=tokens, subsets=subsets,
         batch=batch, seed=seed, progress=bars(),
     )  # fmt: skip
-    drawn = None if figure is None else str(assumptions_figure(result, figure))
+    drawn = None if figure is None else str(write_chart(assumptions_chart(result), figure))
     if as_json:
         print_json({**result.summary(), "figure": drawn})
         return

@@ -91,8 +91,8 @@ def capacity(
     from rote.errors import InputError
     from rote.experiments.lm_capacity.meter import lm_capacity as measure
     from rote.lm.capacity.subjects import LmSizes
-    from rote.report.density_figure import FORMATS
-    from rote.report.lm_capacity_figure import meter_figure
+    from rote.report.drawing import write_chart
+    from rote.report.measured_charts import FORMATS, capacity_chart
 
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
@@ -102,7 +102,7 @@ def capacity(
         model, LmSizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
         loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
     )  # fmt: skip
-    drawn = None if figure is None else str(meter_figure(reading, figure))
+    drawn = None if figure is None else str(write_chart(capacity_chart(reading), figure))
     if as_json:
         print_json({**reading.summary(), "run": str(folder), "figure": drawn})
     else:

@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from rote.arguments import typed
 from rote.errors import InputError
 from rote.experiments.densest import Densest
-from rote.report.density_figure import drawn_density
+from rote.report.drawing import FORMATS, drawn
+from rote.report.measured_charts import density_chart
 from rote.report.reproduction import Reproduced, ReproducedFigure
 from rote.report.style import save
-from rote.report.sweep import FORMATS, Sweep
+from rote.report.sweep import Sweep
 
 
 @typed
@@ -25,10 +26,10 @@ def figure(result: Sweep | Densest | Reproduced | ReproducedFigure, path: str | 
     >>> drawn.axes[0].get_xlabel()
     'heads'
     """
-    drawn = drawn_density(result) if isinstance(result, Densest) else result.figure()
+    canvas = drawn(density_chart(result)) if isinstance(result, Densest) else result.figure()
     if path is not None:
         path = Path(path)
         if path.suffix.removeprefix(".") not in FORMATS:
             raise InputError(f"{path}: the name must end in {', '.join('.' + kind for kind in FORMATS)}")
-        save(drawn, path)
-    return drawn
+        save(canvas, path)
+    return canvas

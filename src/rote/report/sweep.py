@@ -15,14 +15,14 @@ from rote.experiments.grid import Grid
 from rote.experiments.sweep import SweepRun, run_sweep
 from rote.files import replacing
 from rote.progress import SILENT, Progress
+from rote.report.drawing import FORMATS, drawn
 from rote.report.style import save
-from rote.report.sweep_figure import drawn_sweep
+from rote.report.sweep_chart import sweep_chart
 from rote.training.protocol import EngineName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf")
 FILES = ("sweep.csv", "sweep.parquet", "sweep.json", *(f"sweep.{kind}" for kind in FORMATS))
 
 
@@ -43,24 +43,24 @@ class Sweep(SweepRun):
     """What was written: tables, laws and drawings."""
 
     def figure(self, size: str | None = None) -> Figure:
-        """Capacity against one size, the one with most values when absent: a matplotlib figure."""
-        return drawn_sweep(self, size)
+        """Capacity against one size, as a matplotlib figure. Default: the size with most values."""
+        return drawn(sweep_chart(self, size))
 
     def _repr_html_(self) -> str:
         frame = self.frame()
         return html_rows(f"{len(self.rows)} models", frame.columns, frame.rows())
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write tables, laws and drawings into a folder, each file whole or not at all."""
+        """Write tables, laws and drawings into a folder, each file complete or absent."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        frame, drawn = self.frame(), self.figure()
+        frame, figure = self.frame(), self.figure()
         for name, write in (("sweep.csv", frame.write_csv), ("sweep.parquet", frame.write_parquet)):
             with replacing(folder / name) as aside:
                 write(aside)
         write_json(folder / "sweep.json", self.summary())
         for kind in FORMATS:
-            save(drawn, folder / f"sweep.{kind}")
+            save(figure, folder / f"sweep.{kind}")
         return [folder / name for name in FILES]
 
 
@@ -80,11 +80,11 @@ def sweep(
     """Train every model of a grid on random look-up tables, and fit how capacity grows with each size.
 
     `grid` is a `rote.Grid` or a mapping with its fields; values are numbers, several (`"1,5,9"`, a list) or a range
-    whose end is included (`"2:8"`). With a `folder` every trial is kept when it ends, so that a sweep that was cut
-    short goes on, and tables and drawings are written there. `on` says where the models are trained: `here`, `ray`, or
-    the address of a Ray cluster. Of `part`, such as `1/2`, only those models are trained, and nothing is drawn: other
-    machines train the others, and `rote runs merge` puts the ledgers together. `changes` replace fields of the protocol
-    (`steps=2000`).
+    whose end is included (`"2:8"`). With a `folder` every trial is kept when it ends, so that an
+    interrupted sweep resumes, and tables and drawings are written there. `on` names the executor: `here`, `ray`, or the
+    address of a Ray cluster. With `part`, such as `1/2`, only that share of the models is trained, and nothing is
+    drawn: other machines train the others, and `rote runs merge` combines the ledgers. `changes` replace fields of the
+    protocol (`steps=2000`).
 
     >>> import rote
     >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": "1:4", "heads": 2}, seeds=2, steps=20)
