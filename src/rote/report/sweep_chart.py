@@ -43,16 +43,18 @@ def sweep_chart(sweep: SweepRun, size: str | None = None) -> XYChart:
         if key in laws:
             fits += _law(laws[key], tone)
         if guaranteed := _guaranteed(sweep, size, fixed):
-            marks = [Mark(x, y) for x, y in sorted(guaranteed.items())]
-            guarantees.append(ChartSeries("Theorem 1", marks, "dashed", tone, in_legend=False))
+            line = [Mark(x, y) for x, y in sorted(guaranteed.items())]
+            guarantees.append(ChartSeries("Theorem 1", line, "dashed", tone, in_legend=False))
     series = [*models, *fits, *guarantees]
-    top = max((mark.y + (mark.spread or 0) for line in series for mark in line.marks), default=1.0)
-    series += _full(sweep, [mark.x for line in series for mark in line.marks], top)
+    marks = [mark for line in series for mark in line.marks]
+    top = max((max([mark.y + (mark.spread or 0), *(mark.interval or ())]) for mark in marks), default=1.0)
+    full = _full(sweep, [mark.x for mark in marks], top)
+    series += full
+    top = max([top, *(line.marks[0].y for line in full)])
     if sweep.laws:
         series.append(ChartSeries("fit a + b x^exponent, 95 % band", [], "line", "grey"))
     if guarantees:
         series.append(ChartSeries("Theorem 1: Hk + d", [], "dashed", "grey"))
-    top = max((max(mark.y, *(mark.interval or ())) for line in series for mark in line.marks), default=top)
     across = "d = k" if len(together) > 1 else size.replace("_", " ")
     title, note = _title(sweep)
     y_label = "associations recalled, φ⁻¹(accuracy)"
