@@ -17,8 +17,11 @@ import torch
 
 import rote
 from rote.constructions.kajitsuka2025.accounting import Account, account
-from rote.constructions.kajitsuka2025.sequence_to_sequence import positions_recalled, sequence_to_sequence
-from rote.constructions.kajitsuka2025.sequences import random_sequences
+from rote.constructions.kajitsuka2025.sequence_to_sequence import (
+    positions_recalled,
+    random_sequences,
+    sequence_to_sequence,
+)
 from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary

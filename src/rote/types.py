@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from rote.lm.capacity.point import Point as Point
     from rote.lm.capacity.strings import StringShape as StringShape
     from rote.lm.capacity.subjects import LmSizes as LmSizes
+    from rote.lm.geometry import LookUp as LookUp
     from rote.lm.geometry import Separation as Separation
     from rote.lm.geometry import Share as Share
     from rote.lm.language_model import LanguageModel as LanguageModel
     from rote.lm.language_model import ParameterCount as ParameterCount
     from rote.lm.language_model import State as State
-    from rote.lm.lookup import LookUp as LookUp
     from rote.lm.recall import LanguageRecall as LanguageRecall
     from rote.lm.recall import Reply as Reply
     from rote.lm.recall import Tally as Tally

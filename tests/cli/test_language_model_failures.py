@@ -54,10 +54,10 @@ def refused(rote, tmp_path):
     "command", [("recall", "gpt2", *ASK), ("assumptions", "gpt2", "--figure", "layers.png"), ("capacity", "gpt2")]
 )
 def test_a_missing_extra(refused, models, tmp_path, monkeypatch, command):
-    from rote.lm import extra
+    from rote.lm import language_model
 
     shutil.copytree(models["gpt2"], tmp_path / "gpt2")
-    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    monkeypatch.setattr(language_model, "find_spec", lambda name: None)
     assert "pip install 'byrote[hf]'" in refused(*command)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rote.errors import CheckFailed, InputError
 from rote.experiments.ledgers.ledger import Ledger, TrialKey
-from rote.experiments.part import RunPart
+from rote.experiments.runner import RunPart
 from rote.experiments.runs.export import export_run
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.runs.merge import diff_runs, merge_runs

@@ -9,9 +9,8 @@ import torch
 
 from rote.errors import InputError
 from rote.lm.assumptions import lm_assumptions
-from rote.lm.geometry import full_rank_contexts, independent_share, rank, separation
+from rote.lm.geometry import full_rank_contexts, independent_share, look_up, rank, separation
 from rote.lm.loading import load_language_model as load
-from rote.lm.lookup import look_up
 
 TEXT = "The capital of France is Paris and Rome is the capital of Italy what country is this dark red key " * 60
 

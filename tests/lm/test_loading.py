@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from rote.errors import InputError
-from rote.lm import extra
+from rote.lm import language_model
 from rote.lm.loading import load_language_model as load
 
 
@@ -100,7 +100,7 @@ def test_an_unknown_device_is_refused(gpt2):
 
 
 def test_a_missing_extra_is_a_hint(monkeypatch, gpt2):
-    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    monkeypatch.setattr(language_model, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'byrote\[hf\]'"):
         load(gpt2)
 

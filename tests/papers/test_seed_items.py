@@ -25,7 +25,7 @@ from rote.constructions.dana2025.expansions import (
 from rote.constructions.dana2025.least_squares import least_squares
 from rote.constructions.dana2025.lookup_encoder import entropy_term, lookup_encoder
 from rote.constructions.kajitsuka2025.codes import sequence_codes
-from rote.constructions.kajitsuka2025.sequences import random_sequences
+from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences
 from rote.experiments.statements.memorizers import position_numbers
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.papers.kinds.statement_settings import PositionMemorizer

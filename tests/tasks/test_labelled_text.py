@@ -9,8 +9,8 @@ import pytest
 
 from rote.errors import InputError
 from rote.tasks.labelled_text import LabelledSequences, LabelledTexts, Tokenisation, labelled_texts
-from rote.tasks.labelled_text import definitions as definitions_module
-from rote.tasks.labelled_text.local_files import texts_of_file
+from rote.tasks.labelled_text import sources as definitions_module
+from rote.tasks.labelled_text.sources import texts_of_file
 
 ROWS = [("A fine film.", "1"), ("A dull film!", "0"), ("No label here", "-1"), ("", "1")]
 

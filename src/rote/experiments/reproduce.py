@@ -18,8 +18,7 @@ from rote.experiments.findings import Findings
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.ledgers.ledger import FailedTrial, LedgerContents
-from rote.experiments.part import RunPart
-from rote.experiments.runner import RunRows, run
+from rote.experiments.runner import RunPart, RunRows, run
 from rote.papers import FIGURES, figures_named, names_several
 from rote.papers.claims import PublishedFigure
 from rote.progress import SILENT, Progress

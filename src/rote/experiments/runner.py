@@ -3,26 +3,60 @@
 Figures, sweeps, searches, the capacity of language models, the seeds of one model and the benchmarks are schedules. A
 killed run loses only the trials that were running: the same schedule with the same folder resumes from its ledger. A
 failed trial is recorded with its reason while the others continue, and is tried again when the run resumes.
+
+Machines that share no cluster run parts: `1/2` on one, `2/2` on the other. Trials are dealt out in the order of their
+keys, so that the seeds of a cell go to different parts and all parts take about as long. `rote.experiments.runs.merge`
+combines the ledgers.
 """
 
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol
 
-from rote.errors import CheckFailed
+from rote.errors import CheckFailed, InputError
 from rote.experiments.executor import HERE, executor
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, LedgerContents, TrialKey, TrialRow
 from rote.experiments.ledgers.rows import LedgerRows
-from rote.experiments.part import RunPart
 from rote.experiments.trial import ResultT, ResultT_co, Trainer, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 from rote.version import __version__
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """Part `number` (1, 2, ...) of `parts`."""
+
+    number: int
+    parts: int
+
+    @classmethod
+    def read(cls, text: str) -> RunPart:
+        """The part that a text such as `1/2` names."""
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
+        number, parts = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not 1 <= number <= parts:
+            raise InputError(f"`part={text}`: must be a number and the number of parts, such as 1/2")
+        return cls(number, parts)
+
+    def of(self, schedule: Schedule[Any, Any]) -> frozenset[TrialKey]:
+        """The keys of a schedule's trials in this part."""
+        if schedule.adaptive:
+            raise InputError(
+                f"`part={self}`: a search chooses each trial by those that ended, so it cannot be divided; leave it out"
+            )
+        names = sorted(trial.key for trial in schedule.pending({}))
+        return frozenset(names[self.number - 1 :: self.parts])
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
 
 Rows = Mapping[TrialKey, TrialRow]
 """Trials that ended, by key."""

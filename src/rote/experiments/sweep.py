@@ -18,8 +18,7 @@ from rote.errors import InputError
 from rote.experiments.executor import HERE
 from rote.experiments.grid import Grid
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
-from rote.experiments.part import RunPart
-from rote.experiments.runner import run
+from rote.experiments.runner import RunPart, run
 from rote.experiments.size_laws import SweepLaw, sweep_laws
 from rote.experiments.token_result import TokenResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record

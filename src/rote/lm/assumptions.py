@@ -22,9 +22,8 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.lm.geometry import Separation, Share, full_rank_contexts, independent_share, rank, separation
+from rote.lm.geometry import LookUp, Separation, Share, full_rank_contexts, independent_share, look_up, rank, separation
 from rote.lm.language_model import LanguageModel, ParameterCount
-from rote.lm.lookup import LookUp, look_up
 from rote.lm.passages import passages, standard_text
 from rote.progress import SILENT, Progress
 

@@ -1,11 +1,17 @@
-"""What the theorems ask of vectors: rank, Kruskal rank, general position, separation, condition.
+"""What the theorems require of a model's vectors: rank, Kruskal rank, general position, separation, condition.
 
 A rank is that of `torch.linalg.matrix_rank` with its default tolerance, in float32, as in the published tests of
 Mahdavi et al. 2024.
+
+Theorem 2 of Dana et al. 2025 bounds the divergence of a Transformer from noisy look-up tables: rows with a likeliest
+token g and entropy h, the rest uniform. Its expectation E[(1 - pi(g)) log((N - 1)/(e^h - 1))] is measured on the
+model's own next-token distributions. The factor (1 + 2C)/(1 - 2C) with C = sqrt(32 ln(N + 1)/d) exists only for
+d > 128 ln(N + 1).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -83,3 +89,36 @@ def separation(vectors: Float[Tensor, "count dim"]) -> Separation:
     distances = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")
     apart = distances[distances > SAME * radius]
     return Separation(radius, float(apart.min()) if len(apart) else float("nan"))
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """Next-token distributions after the passages."""
+
+    entropy_bits: float
+    """Mean entropy."""
+    likeliest: float
+    """Mean probability of the likeliest token."""
+    expectation: float
+    """Of Theorem 2, in nats, without its factor."""
+    bound: float | None
+    """Theorem 2's bound in nats; none where its condition on dim fails."""
+    dim_needed: int
+
+
+def look_up(logits: Float[Tensor, "count vocab"], dim: int) -> LookUp:
+    """The measures of these distributions for a model of this dimension."""
+    vocab = logits.shape[1]
+    log_p = logits.double().log_softmax(-1)
+    p = log_p.exp()
+    entropy = -(p * log_p).sum(1)
+    largest = p.amax(1)
+    # A distribution without entropy is a look-up table: its divergence is bounded by zero in the limit.
+    spread = ((vocab - 1) / entropy.expm1().clamp_min(1e-300)).log().clamp_min(0)
+    expectation = float(((1 - largest) * spread).mean())
+    needed = math.floor(128 * math.log(vocab + 1)) + 1
+    bound = None
+    if dim >= needed:
+        C = math.sqrt(32 * math.log(vocab + 1) / dim)
+        bound = expectation * (1 + 2 * C) / (1 - 2 * C)
+    return LookUp(float(entropy.mean()) / math.log(2), float(largest.mean()), expectation, bound, needed)

@@ -1,12 +1,16 @@
-"""A loaded language model: text in and out, next-token logits, what it counts as parameters.
+"""A loaded language model: text in and out, next-token logits, its number of parameters, the packages it needs.
 
-Reading goes on from a *state*: the prompts' keys and values where the model keeps such a cache, else the prompts
+Reading resumes from a *state*: the prompts' keys and values where the model keeps such a cache, else the prompts
 themselves, which are then read again. Prompts of one state have the same number of tokens, so nothing is ever padded.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, Literal
 
 import torch
@@ -14,6 +18,27 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rote.errors import InputError
+from rote.version import pip_install
+
+INSTALL = pip_install("hf")
+
+
+def transformers() -> ModuleType:
+    """The package `transformers`, kept silent: what it would print about a model, rote says in its own words."""
+    if find_spec("transformers") is None:
+        raise InputError(f"language models need the package transformers, which is not installed; {INSTALL}")
+    # Read when transformers is first imported: its bars would run through rote's own.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    package = import_module("transformers")
+    package.logging.set_verbosity_error()
+    package.logging.disable_progress_bar()
+    return package
+
+
+def need_gguf(where: str) -> None:
+    """Refuse a GGUF file where the package that reads it is missing."""
+    if find_spec("gguf") is None:
+        raise InputError(f"{where}: GGUF files need the package gguf, which is not installed; {INSTALL}")
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from safetensors import SafetensorError
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.lm.extra import need_gguf, transformers
-from rote.lm.language_model import LanguageModel
+from rote.lm.language_model import LanguageModel, need_gguf, transformers
 from rote.lm.weight_files import WeightFiles, weight_files
 from rote.models.model import dtype_named
 

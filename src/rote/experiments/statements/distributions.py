@@ -9,8 +9,8 @@ import numpy as np
 
 from rote.papers.kinds.statement_settings import Distributions
 from rote.tasks import DistributionTask
-from rote.tasks.labelled_text.definitions import definitions
 from rote.tasks.labelled_text.sequences import WORD
+from rote.tasks.labelled_text.sources import definitions
 from rote.tasks.next_tokens import next_tokens
 from rote.tasks.sources.countries import load
 

@@ -10,8 +10,7 @@ import math
 import numpy as np
 
 from rote.constructions.kajitsuka2025.accounting import account
-from rote.constructions.kajitsuka2025.sequence_to_sequence import sequence_facts
-from rote.constructions.kajitsuka2025.sequences import random_sequences
+from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences, sequence_facts
 from rote.constructions.kajitsuka2025.transformer import Facts, assemble
 from rote.experiments.statements.encoders import Numbers
 from rote.papers.kinds.statement_settings import Memorizer, PositionMemorizer

@@ -20,7 +20,7 @@ from rote.errors import InputError, problems
 from rote.files import read_json
 from rote.lm.capacity.plain import Norm, PlainTransformer
 from rote.lm.capacity.strings import StringShape
-from rote.lm.extra import transformers
+from rote.lm.language_model import transformers
 from rote.lm.weight_files import read_config
 
 HUGGING_FACE = ("gpt2", "llama", "mamba")

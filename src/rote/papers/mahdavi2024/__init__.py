@@ -8,8 +8,7 @@ from rote.papers.kinds.statements import Statement
 from rote.papers.kinds.vectors import VectorFigure
 from rote.papers.mahdavi2024.assumptions import PUBLISHED_ASSUMPTIONS as PUBLISHED_ASSUMPTIONS
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
-from rote.papers.mahdavi2024.grids import GRIDS
-from rote.papers.mahdavi2024.saturation import SATURATION
+from rote.papers.mahdavi2024.grids import GRIDS, SATURATION
 from rote.papers.mahdavi2024.statements import STATEMENTS
 
 MAHDAVI2024: tuple[VectorFigure, ...] = (BY_HEADS, BY_CONTEXT, BY_HEAD_DIM, SATURATION, *GRIDS)

@@ -14,8 +14,11 @@ from rote.papers.claims import Claim
 from rote.papers.kinds.vectors import (
     DecreasesWithSize,
     GridFigure,
+    HeadsSplitExamples,
     IncreasesWithSize,
     NothingBeyond,
+    SaturatesWithTraining,
+    SaturationFigure,
     Size,
     VectorSetting,
 )
@@ -60,3 +63,16 @@ GRIDS = (
         "k", "head_dim", HEAD_DIMS, replace(SHARED, heads=30), range(10_000, 20_001, 5_000), FLAT, fewest_steps=300_000,
     ),
 )  # fmt: skip
+
+
+SATURATION = SaturationFigure(
+    "mahdavi2024.saturated",
+    "Heads with more than .99 of their attention on one token, against training length",
+    ((VectorSetting(4, 32), 550), (VectorSetting(8, 32), 1300)),
+    (
+        Claim("saturates", "Heads are saturated on more examples the longer training lasts", SaturatesWithTraining()),
+        Claim("specialises", "Heads specialise on different examples, beyond independence", HeadsSplitExamples()),
+    ),
+    lengths=(300, 1200, 4800),
+    quick_lengths=(1200, 4800),
+)

@@ -2,5 +2,5 @@
 
 from rote.tasks.labelled_text.sequences import LabelledSequences as LabelledSequences
 from rote.tasks.labelled_text.sequences import Tokenisation as Tokenisation
+from rote.tasks.labelled_text.sources import LabelledTexts as LabelledTexts
 from rote.tasks.labelled_text.sources import labelled_texts as labelled_texts
-from rote.tasks.labelled_text.texts import LabelledTexts as LabelledTexts

@@ -1,15 +1,153 @@
-"""Labelled texts by name: `wordnet`, which needs no network, `multinli` and `imdb` from the hub, or a file's path."""
+"""Labelled texts by name: `wordnet`, which needs no network, `multinli` and `imdb` from the hub, or a file's path.
+
+`wordnet` is the definitions of English nouns, labelled by lexicographer file: WordNet's coarse kind of noun
+(`noun.artifact`, `noun.person`, `noun.plant`, ...), numbered in `data.noun`. Definitions often name the kind, so these
+labels are easier to learn than those of MultiNLI, which the beginning of a premise hardly determines. MultiNLI and IMDb
+come by the package `datasets`, from a network or its cache, or as JSON lines, CSV, TSV or Parquet.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
-from rote.errors import InputError
-from rote.tasks.labelled_text.definitions import definitions
-from rote.tasks.labelled_text.hub import HUB, texts_of_hub
-from rote.tasks.labelled_text.local_files import READERS, texts_of_file
-from rote.tasks.labelled_text.texts import LabelledTexts
+from rote.errors import InputError, problems
+from rote.tasks.readers.delimited import read_delimited
+from rote.tasks.readers.frame import read_parquet
+from rote.tasks.readers.jsonl import read_jsonl
+from rote.tasks.readers.text import read_bytes
+from rote.tasks.sources.wordnet import FILE, find
+from rote.tasks.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTexts:
+    """Texts and labels of one length, and what they are."""
+
+    name: str
+    """Names them in messages, tables and figures."""
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @cached_property
+    def labels_by_size(self) -> list[str]:
+        """Labels, the commonest first; those that are equally common in the order of the alphabet."""
+        return sorted((counted := Counter(self.labels)), key=lambda label: (-counted[label], label))
+
+    def of_classes(self, classes: int) -> LabelledTexts:
+        """The texts of the commonest labels, so many of them."""
+        if len(self.labels_by_size) < classes:
+            raise InputError(
+                f"{self.name}: {classes} labels are asked for, and the texts have {len(self.labels_by_size)}: "
+                f"{', '.join(self.labels_by_size[:5])}"
+            )
+        kept = set(self.labels_by_size[:classes])
+        rows = [row for row, label in enumerate(self.labels) if label in kept]
+        return LabelledTexts(self.name, tuple(self.texts[row] for row in rows), tuple(self.labels[row] for row in rows))
+
+
+EXAMPLES = '; "'
+"""What parts a definition from the sentences that use the word."""
+
+
+def definitions() -> LabelledTexts:
+    """Every noun's definition, without its examples."""
+    return _read(find())
+
+
+@cache
+def _read(path: Path) -> LabelledTexts:
+    texts, labels = [], []
+    for line, written in enumerate(read_bytes(path).decode("latin-1").split("\n"), 1):
+        # The licence at the head of the file is indented.
+        if not written or written.startswith("  "):
+            continue
+        synset, bar, gloss = written.partition(" | ")
+        fields = synset.split()
+        if not bar or len(fields) < 2 or not fields[1].isdigit():
+            raise InputError(f"wordnet: {path} line {line} is not a synset of WordNet's {FILE} with a definition")
+        texts.append(gloss.split(EXAMPLES)[0].strip())
+        labels.append(f"lexicographer file {int(fields[1])}")
+    return LabelledTexts("WordNet noun definitions, labelled by lexicographer file", tuple(texts), tuple(labels))
+
+
+HUB = {
+    "multinli": ("nyu-mll/multi_nli", "premise", "MultiNLI, premises"),
+    "imdb": ("stanfordnlp/imdb", "text", "IMDb"),
+}
+"""Name -> repository of the hub, column of the text, and what it is called."""
+
+
+def texts_of_hub(name: str) -> LabelledTexts:
+    """The training part of a data set."""
+    repository, column, called = HUB[name]
+    try:
+        import datasets
+    except ImportError:
+        raise InputError(
+            f"texts: {name} comes by way of the package datasets, which is not installed; pip install datasets, or "
+            "give a local file (.jsonl, .csv, .parquet)"
+        ) from None
+    try:
+        rows = datasets.load_dataset(repository, split="train")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            f"texts: {name} could not be fetched from the hub ({reason}); give a local file (.jsonl, .csv, .parquet), "
+            "or use wordnet, which needs no network"
+        ) from None
+    labels = [str(label) for label in rows["label"]]
+    kept = [row for row, label in enumerate(labels) if label != "-1"]
+    texts = rows[column]
+    return LabelledTexts(called, tuple(texts[row] for row in kept), tuple(labels[row] for row in kept))
+
+
+TEXT_COLUMNS = ("text", "premise", "sentence1")
+"""Columns that hold the text, the first that there is: IMDb's, and MultiNLI's on the hub and as released."""
+LABEL_COLUMNS = ("label", "gold_label")
+UNLABELLED = ("", "-", "-1")
+"""Labels that mean there is none: MultiNLI's, where annotators did not agree, and IMDb's of its unlabelled part."""
+
+READERS = {
+    ".csv": lambda path: read_delimited(path, ","),
+    ".tsv": lambda path: read_delimited(path, "\t"),
+    ".jsonl": read_jsonl,
+    ".parquet": read_parquet,
+}
+
+
+def texts_of_file(path: Path) -> LabelledTexts:
+    """Texts and labels by the columns' names; rows without a label are left out."""
+    if path.suffix.lower() not in READERS:
+        raise InputError(f"texts: {path} is none of {', '.join(READERS)}; convert it, or name a source")
+    table = READERS[path.suffix.lower()](path)
+    text, label = _column(table, TEXT_COLUMNS), _column(table, LABEL_COLUMNS)
+    wrong = [
+        f"no column holds the {what}; name one of them {' or '.join(names)} (columns: {', '.join(table.columns)})"
+        for what, name, names in (("texts", text, TEXT_COLUMNS), ("labels", label, LABEL_COLUMNS))
+        if name is None
+    ]
+    if text is None or label is None:
+        raise problems(str(path), wrong)
+    rows = [
+        row
+        for row, (words, kind) in enumerate(zip(table.columns[text], table.columns[label], strict=True))
+        if words.strip() and kind.strip() not in UNLABELLED
+    ]
+    if not rows:
+        raise InputError(f"{path}: no row has both a {text} and a {label}")
+    return LabelledTexts(
+        path.name,
+        tuple(table.columns[text][row] for row in rows),
+        tuple(table.columns[label][row].strip() for row in rows),
+    )
+
+
+def _column(table: Table, names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name in table.columns), None)
+
 
 DEFINITIONS = "wordnet"
 

@@ -1,14 +1,23 @@
 """CSV and TSV files, and text from standard input.
 
-The first line names the columns, unless it is a fact already (see `header`). Cells may be quoted ("...", with "" for a
-quotation mark) and may then hold line breaks. Blank lines are skipped. Rows are read by the standard library's reader,
-which tells the line each came from.
+Cells may be quoted ("...", with "" for a quotation mark) and may then hold line breaks. Blank lines are skipped. Rows
+are read by the standard library's reader, which tells the line each came from.
+
+The first line names the columns, unless it is a fact already. It is taken for a fact when one of these holds:
+
+- its answer is the answer of another line, too;
+- one of its cells is a number, and so are nearly all cells below it;
+- one of its cells with a digit in it is made like most cells below it (`AB-12` like `XY-77`).
+
+A table whose columns are asked for by names that stand in its first line has a header, whatever it looks like.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +25,6 @@ import numpy as np
 
 from rote.errors import InputError, listed, problems
 from rote.tasks.origin import Reading
-from rote.tasks.readers.header import LOOKED_AT, first_line_is_a_fact
 from rote.tasks.readers.text import read_text
 from rote.tasks.table import SHOWN, Table, check_names, check_width, checked_table
 
@@ -148,3 +156,44 @@ def _cause(error: csv.Error) -> str:
 
 def _spoken(separator: str) -> str:
     return {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}.get(separator, repr(separator))
+
+
+NEARLY_ALL = 0.9
+MOST = 0.5
+LOOKED_AT = 1000
+"""Lines that are looked at; more of them change nothing."""
+
+_KINDS = ((re.compile(r"[^\W\d_]+"), "a"), (re.compile(r"\d+"), "9"))
+
+
+def first_line_is_a_fact(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a table's first line is a fact like those below it."""
+    below = [row for row in below[:LOOKED_AT] if len(row) == len(first)]
+    if not below:
+        return False
+    if len(first) > 1 and first[-1].strip() and any(row[-1].strip() == first[-1].strip() for row in below):
+        return True
+    return any(_alike(cell.strip(), [row[column].strip() for row in below]) for column, cell in enumerate(first))
+
+
+def _alike(cell: str, others: list[str]) -> bool:
+    if not any(character.isdigit() for character in cell):
+        return False
+    if _is_number(cell):
+        return sum(map(_is_number, others)) >= NEARLY_ALL * len(others)
+    return sum(_made_of(other) == _made_of(cell) for other in others) > MOST * len(others)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _made_of(cell: str) -> str:
+    """The kinds of characters in a cell, runs of letters and of digits as one each."""
+    for pattern, sign in _KINDS:
+        cell = pattern.sub(sign, cell)
+    return cell
