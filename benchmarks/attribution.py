@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from rote.charts.style import BLUE, GREY, ORANGE, figure, save
 from rote.experiments.suite_schema import FactTruth, ModelTruth, SuiteManifest
 from rote.export.targets.transformerlens import load_bridge
-from rote.report.style import BLUE, GREY, ORANGE, figure, save
 
 FACTS = 40
 """Facts of each model that are scored, evenly spaced."""

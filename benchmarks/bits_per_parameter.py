@@ -19,13 +19,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rote.charts.drawing import write_chart
 from rote.constructions.build import build
 from rote.experiments.densest import ShapeResult, bits_record, densest_shape
 from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule
 from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
-from rote.report.drawing import write_chart
 from rote.report.measured_charts import density_chart
 from rote.tasks import AssociationTask
 from rote.training.protocol import Protocol, best

@@ -36,7 +36,7 @@ from rote.folders import read_folder, verify
 
 IMPORTED = (
     "torch", "polars", "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_pdf", "rote.report.sweep", "rote.experiments.best_of_seeds",
+    "matplotlib.backends.backend_pdf", "rote.experiments.sweep", "rote.experiments.best_of_seeds",
     "rote.experiments.runs.export", "rote.constructions.build", "rote.export.export", "lmfit", "scipy.stats",
 )  # fmt: skip
 """What the commands import when they run."""

@@ -149,7 +149,7 @@ def test_packages_import_only_from_above(package):
         "from rote.experiments.capacity import capacity",
         "import rote.cli.build",
         "from rote import cli",
-        "def late():\n    from rote.report.style import figure",
+        "def late():\n    from rote.report.html import html",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from rote.training.result import Trained",
         "from importlib import import_module\nimport_module('rote.papers')",
     ],

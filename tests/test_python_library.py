@@ -257,7 +257,7 @@ def test_python_and_the_command_line_have_the_same_defaults():
     from rote.cli.reproduce import reproduce as reproduce_command
     from rote.cli.sweep import sweep as sweep_command
     from rote.cli.train import train as train_command
-    from rote.report.sweep import sweep as sweep_call
+    from rote.experiments.sweep import sweep as sweep_call
 
     pairs = [
         (build_command, rote.build), (capacity_command, rote.capacity), (SearchOptions, rote.densest_shape),

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rote.charts.drawing import write_chart
 from rote.experiments.files import write_text
 from rote.lm.assumptions import Assumptions, LayerAssumptions
 from rote.lm.geometry import Share
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
-from rote.report.drawing import write_chart
 from rote.report.markdown import table_lines
 from rote.report.measured_charts import assumptions_chart
 

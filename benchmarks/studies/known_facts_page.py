@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rote.charts.style import BLUE, GREEN, ORANGE, figure, save
 from rote.experiments.files import write_text
 from rote.lm.recall import MEASURES, LanguageRecall, Reply
 from rote.report.markdown import table_lines
-from rote.report.style import BLUE, GREEN, ORANGE, figure, save
 
 INTRODUCTION = """\
 A fact is right by the *first token* when that token has strictly the largest logit, by the *whole answer* when greedy

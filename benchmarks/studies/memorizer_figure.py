@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
+from rote.charts.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, figure, save
 
 RESAMPLES = 2000
 

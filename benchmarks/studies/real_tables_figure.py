@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rote.charts.style import BLUE, GREEN, GREY, ORANGE, VERMILION, figure, save
 from rote.models.attention_only import AttentionOnly
-from rote.report.style import BLUE, GREEN, GREY, ORANGE, VERMILION, figure, save
 from studies.real_tables import RealTable, VerifiedModel
 
 if TYPE_CHECKING:

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from rote.experiments.sizing.plan import plan as plan
     from rote.experiments.sizing.row import PlanRow as PlanRow
     from rote.experiments.suite import suite as suite
+    from rote.experiments.sweep import Sweep as Sweep
+    from rote.experiments.sweep import sweep as sweep
     from rote.export.export import export_model as export_model
     from rote.export.facts_task import export_task as export_task
     from rote.export.targets.torch_state import from_torch as from_torch
@@ -79,8 +81,6 @@ if TYPE_CHECKING:
     from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder
     from rote.report.figures import figure as figure
     from rote.report.reproduction import reproduce as reproduce
-    from rote.report.sweep import Sweep as Sweep
-    from rote.report.sweep import sweep as sweep
     from rote.tasks import AssociationTask as AssociationTask
     from rote.tasks import DistributionTask as DistributionTask
     from rote.tasks import VectorTask as VectorTask

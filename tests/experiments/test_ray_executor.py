@@ -18,7 +18,7 @@ from rote.errors import InputError
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.runner import run
 from rote.experiments.runs.merge import diff_runs
-from rote.experiments.sweep import run_sweep
+from rote.experiments.sweep import sweep
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import TokenTrial, Trial
 from rote.models.attention_only import AttentionOnly
@@ -165,9 +165,9 @@ def test_a_driver_that_is_killed_goes_on_from_its_ledger(cluster, tmp_path):
     driver.wait()
     before = trials_in(folder)
     assert 3 <= before < 40
-    resumed = run_sweep(grid, seeds=10, steps=1000, folder=folder, on=cluster.address)
+    resumed = sweep(grid, seeds=10, steps=1000, folder=folder, on=cluster.address)
     assert (resumed.trained, len(resumed.rows)) == (40 - before, 40)
-    run_sweep(grid, seeds=10, steps=1000, folder=tmp_path / "here", workers=1)
+    sweep(grid, seeds=10, steps=1000, folder=tmp_path / "here", workers=1)
     assert diff_runs(folder, tmp_path / "here").equal
 
 

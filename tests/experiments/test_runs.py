@@ -11,7 +11,7 @@ from rote.experiments.runner import RunPart
 from rote.experiments.runs.export import export_run
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.runs.merge import diff_runs, merge_runs
-from rote.experiments.sweep import run_sweep
+from rote.experiments.sweep import sweep
 
 GRID = {"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:3"}
 
@@ -27,8 +27,8 @@ def write(folder, seeds, accuracy=0.5, identity=None, failing=()):
 
 
 def test_the_parts_of_a_sweep_merge_into_the_whole(tmp_path):
-    run_sweep(GRID, seeds=3, steps=20, folder=tmp_path / "whole", workers=1)
-    parts = [run_sweep(GRID, seeds=3, steps=20, folder=tmp_path / p[0], part=p) for p in ("1/2", "2/2")]
+    sweep(GRID, seeds=3, steps=20, folder=tmp_path / "whole", workers=1)
+    parts = [sweep(GRID, seeds=3, steps=20, folder=tmp_path / p[0], part=p) for p in ("1/2", "2/2")]
     assert sorted(part.trained for part in parts) == [4, 5]
     merged = merge_runs([tmp_path / "1", tmp_path / "2"], tmp_path / "merged")
     assert (merged.trials, merged.shared, merged.planned) == (9, 0, 9)
@@ -40,7 +40,7 @@ def test_the_parts_of_a_sweep_merge_into_the_whole(tmp_path):
     ]
     assert tables[0] == tables[1]
     assert tables[2] == tables[3]
-    assert run_sweep(GRID, seeds=3, steps=20, folder=tmp_path / "merged").trained == 0
+    assert sweep(GRID, seeds=3, steps=20, folder=tmp_path / "merged").trained == 0
 
 
 def test_every_trial_is_in_one_part_and_seeds_of_a_cell_are_divided():
@@ -131,16 +131,16 @@ def test_a_failure_that_ended_elsewhere_is_no_failure(tmp_path):
 
 def test_models_that_fit_into_no_memory_fail_and_the_others_are_trained(tmp_path, monkeypatch):
     monkeypatch.setattr("rote.training.memory.free_memory", lambda: 3 * 10**6)
-    result = run_sweep({"vocab": 8, "dim": "4,4000", "head_dim": 2, "heads": 1}, seeds=1, steps=20, folder=tmp_path)
+    result = sweep({"vocab": 8, "dim": "4,4000", "head_dim": 2, "heads": 1}, seeds=1, steps=20, folder=tmp_path)
     assert [row.cell["spec"]["dim"] for row in result.rows] == [4]
     assert "are free" in result.failed[0].reason
     assert result.summary()["failed"][0]["reason"] == result.failed[0].reason
     monkeypatch.undo()
-    again = run_sweep({"vocab": 8, "dim": "4,4000", "head_dim": 2, "heads": 1}, seeds=1, steps=20, folder=tmp_path)
+    again = sweep({"vocab": 8, "dim": "4,4000", "head_dim": 2, "heads": 1}, seeds=1, steps=20, folder=tmp_path)
     assert (again.trained, len(again.rows), again.failed) == (1, 2, ())
 
 
 def test_a_run_of_which_nothing_ended_says_why(monkeypatch):
     monkeypatch.setattr("rote.training.memory.free_memory", lambda: 1000)
     with pytest.raises(CheckFailed, match=r"none of 2 trials ended; training this .* are free"):
-        run_sweep({"vocab": 8, "dim": 4, "head_dim": 2, "heads": 1}, seeds=2, steps=20)
+        sweep({"vocab": 8, "dim": 4, "head_dim": 2, "heads": 1}, seeds=2, steps=20)

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from rote.charts import Bar, BarChart, ChartSeries, HeatMap, Mark, XYChart
+from rote.charts.axes import Axis
+from rote.charts.drawing import write_chart
+from rote.charts.svg import svg
 from rote.errors import InputError
 from rote.experiments.sizing.plan import plan
 from rote.experiments.sizing.theory import smallest_by_theory
@@ -15,8 +18,6 @@ from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded
 from rote.models.attention_only import AttentionOnly
-from rote.report.axes import Axis
-from rote.report.drawing import write_chart
 from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
@@ -26,7 +27,6 @@ from rote.report.model_charts import (
     specialisation_chart,
 )
 from rote.report.plan_charts import bounds_chart, growth_charts, plan_chart, theory_chart
-from rote.report.svg import svg
 from rote.tasks.facts import facts
 from rote.theory import bounds
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rote.charts.drawing import write_chart
 from rote.errors import InputError
 from rote.experiments.densest import Densest, ShapeResult
 from rote.models.attention_only import AttentionOnly
-from rote.report.drawing import write_chart
 from rote.report.measured_charts import density_chart
 
 

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from rote.charts import digest
+from rote.charts.drawing import write_chart
 from rote.report.documented import documented_charts
-from rote.report.drawing import write_chart
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHARTS = documented_charts()

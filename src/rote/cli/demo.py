@@ -52,9 +52,9 @@ def demo(
     why = "the demo stores associations; use `rote build` for other tasks"
     task = require_associations(read_facts(facts, None), why)
 
+    from rote.charts.drawing import write_chart
     from rote.constructions.build import build
     from rote.folders import read_folder, verify, write_folder
-    from rote.report.drawing import write_chart
     from rote.report.html import write_html
     from rote.report.plan_charts import stored_chart
     from rote.report.reporting import report_on

@@ -56,9 +56,9 @@ def search_for_densest(
     as_json: bool,
 ) -> int:
     """Search, print what was found, and return the exit code."""
+    from rote.charts.drawing import write_chart
     from rote.errors import InputError
     from rote.experiments.densest import densest_shape
-    from rote.report.drawing import write_chart
     from rote.report.measured_charts import FORMATS, density_chart
 
     figure = options.figure

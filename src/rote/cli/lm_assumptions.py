@@ -54,11 +54,11 @@ def assumptions(
     figure
         Also draw the layers, as this PNG or SVG file.
     """
+    from rote.charts.drawing import write_chart
     from rote.errors import InputError
     from rote.lm.assumptions import lm_assumptions as measure
     from rote.lm.passages import read_text, standard_text
     from rote.lm.weight_files import is_rote_folder
-    from rote.report.drawing import write_chart
     from rote.report.measured_charts import FORMATS, assumptions_chart
 
     if figure is not None and figure.suffix not in FORMATS:

@@ -88,10 +88,10 @@ def capacity(
     workers
         Models trained at once; results do not depend on it. Default: one per core.
     """
+    from rote.charts.drawing import write_chart
     from rote.errors import InputError
     from rote.experiments.lm_capacity.meter import lm_capacity as measure
     from rote.lm.capacity.subjects import LmSizes
-    from rote.report.drawing import write_chart
     from rote.report.measured_charts import FORMATS, capacity_chart
 
     if figure is not None and figure.suffix not in FORMATS:

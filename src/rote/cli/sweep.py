@@ -14,7 +14,7 @@ from rote.cli.trials import failures, show_part
 
 if TYPE_CHECKING:
     from rote.experiments.size_laws import SweepLaw
-    from rote.report.sweep import Sweep
+    from rote.experiments.sweep import Sweep
 
 Values = Annotated[str, Parameter(negative="")]
 """`5`, `1,5,9`, `2:8` (8 included) or `2:8:2`."""
@@ -94,7 +94,7 @@ def sweep(
         Training engine. auto: native where possible, else torch.
     """
     from rote.experiments.grid import Grid
-    from rote.report.sweep import sweep as run_sweep
+    from rote.experiments.sweep import sweep as run_sweep
 
     sizes = {
         "vocab": vocab, "context": context, "dim": dim, "head_dim": head_dim, "heads": heads, "layers": layers,

@@ -8,21 +8,27 @@ grid with more values in the same folder trains only the new models.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rote.display import Tabular, frame_of
+from rote.arguments import typed
+from rote.charts.drawing import FORMATS, drawn
+from rote.charts.style import save
+from rote.display import Tabular, frame_of, html_rows
 from rote.errors import InputError
 from rote.experiments.executor import HERE
+from rote.experiments.files import write_json
 from rote.experiments.grid import Grid
 from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.runner import RunPart, run
 from rote.experiments.size_laws import SweepLaw, sweep_laws
+from rote.experiments.sweep_chart import sweep_chart
 from rote.experiments.token_result import TokenResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import TokenTrial
+from rote.files import replacing
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.theory.phi import phi_inverse
@@ -31,16 +37,27 @@ from rote.training.result import Trained
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 FORMAT = 1
 """Increased when trials of the same name would give other results; older sweeps are then not resumed."""
 IDENTITY = {"experiment": "sweep", "format": FORMAT}
+FILES = ("sweep.csv", "sweep.parquet", "sweep.json", *(f"sweep.{kind}" for kind in FORMATS))
 COLUMNS = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
 
 
 @dataclass(frozen=True)
-class SweepRun(Tabular):
-    """A finished sweep: its trials, and the laws that they follow."""
+class Sweep(Tabular):
+    """A finished sweep. In its folder are `ledger.sqlite`, `sweep.csv`, `sweep.parquet`, `sweep.json` with the laws,
+    and the drawing as PNG, SVG and PDF.
+
+    >>> import rote
+    >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": 2, "heads": "1:5"}, seeds=1, steps=20)
+    >>> result.frame().shape[0], [law.sweep.size for law in result.laws]
+    (5, ['heads'])
+    >>> type(result.figure())
+    <class 'matplotlib.figure.Figure'>
+    """
 
     grid: Grid
     rows: Sequence[TrialRow]
@@ -49,6 +66,8 @@ class SweepRun(Tabular):
     folder: Path | None
     failed: tuple[FailedTrial, ...] = ()
     """Models whose training failed now, with the reasons."""
+    files: tuple[Path, ...] = ()
+    """What was written: tables, laws and drawings."""
 
     @cached_property
     def laws(self) -> list[SweepLaw]:
@@ -89,8 +108,30 @@ class SweepRun(Tabular):
             "laws": [law.summary() for law in self.laws],
         }
 
+    def figure(self, size: str | None = None) -> Figure:
+        """Capacity against one size, as a matplotlib figure. Default: the size with most values."""
+        return drawn(sweep_chart(self.grid, self.rows, self.laws, self.frame(), size))
 
-def run_sweep(
+    def _repr_html_(self) -> str:
+        frame = self.frame()
+        return html_rows(f"{len(self.rows)} models", frame.columns, frame.rows())
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables, laws and drawings into a folder, each file complete or absent."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        frame, figure = self.frame(), self.figure()
+        for name, write in (("sweep.csv", frame.write_csv), ("sweep.parquet", frame.write_parquet)):
+            with replacing(folder / name) as aside:
+                write(aside)
+        write_json(folder / "sweep.json", self.summary())
+        for kind in FORMATS:
+            save(figure, folder / f"sweep.{kind}")
+        return [folder / name for name in FILES]
+
+
+@typed
+def sweep(
     grid: Grid | Mapping[str, Any],
     *,
     seeds: int = 3,
@@ -101,12 +142,20 @@ def run_sweep(
     part: str | None = None,
     progress: Progress = SILENT,
     **changes: Any,
-) -> SweepRun:
-    """Train `seeds` models of every combination of the grid that `folder` does not hold yet.
+) -> Sweep:
+    """Train every model of a grid on random look-up tables, and fit how capacity grows with each size.
 
-    `on` names the executor (`rote.experiments.executor`). With `part`, such as `1/2`, only that share of the trials is
-    trained. `changes` replace fields of the protocols (`steps=2000`, `batch=512`, `optimizer="muon"`), as in
-    `rote.train`.
+    `grid` is a `rote.Grid` or a mapping with its fields; values are numbers, several (`"1,5,9"`, a list) or a range
+    whose end is included (`"2:8"`). With a `folder` every trial is kept when it ends, so that an
+    interrupted sweep resumes, and tables and drawings are written there. `on` names the executor: `here`, `ray`, or the
+    address of a Ray cluster. With `part`, such as `1/2`, only that share of the models is trained, and nothing is
+    drawn: other machines train the others, and `rote runs merge` combines the ledgers. `changes` replace fields of the
+    protocol (`steps=2000`).
+
+    >>> import rote
+    >>> result = rote.sweep({"vocab": 8, "dim": 4, "head_dim": "1:4", "heads": 2}, seeds=2, steps=20)
+    >>> result.frame().columns[:4], len(result.rows)
+    (['architecture', 'vocab', 'context', 'dim'], 8)
     """
     grid = Grid.of(grid)
     if seeds < 1:
@@ -122,7 +171,8 @@ def run_sweep(
     chosen = None if part is None else RunPart.read(part)
     ended = run(plan, folder, workers=workers, on=on, part=chosen, progress=progress)
     where = None if folder is None else Path(folder)
-    return SweepRun(grid, tuple(ended.rows.values()), ended.trained, where, ended.failed)
+    result = Sweep(grid, tuple(ended.rows.values()), ended.trained, where, ended.failed)
+    return result if where is None or part is not None else replace(result, files=tuple(result.save(where)))
 
 
 def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from rote.arguments import typed
+from rote.charts.drawing import FORMATS, drawn
+from rote.charts.style import save
 from rote.errors import InputError
 from rote.experiments.densest import Densest
-from rote.report.drawing import FORMATS, drawn
+from rote.experiments.sweep import Sweep
 from rote.report.measured_charts import density_chart
 from rote.report.reproduction import Reproduced, ReproducedFigure
-from rote.report.style import save
-from rote.report.sweep import Sweep
 
 
 @typed

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rote.charts.svg import svg
 from rote.display import number
 from rote.experiments.files import write_text
 from rote.report.document import Report
-from rote.report.svg import svg
 from rote.words import visible_lines
 
 if TYPE_CHECKING:

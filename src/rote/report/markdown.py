@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from rote.charts.drawing import write_chart
 from rote.display import ResultTable, number
 from rote.experiments.files import write_text
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Report, Text
-from rote.report.drawing import write_chart
 from rote.words import cell, markdown, visible
 
 REPORT = "report.md"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
+from rote.charts.drawing import drawn, write_chart
 from rote.display import Tabular, frame_of
 from rote.errors import InputError
 from rote.experiments.executor import HERE
@@ -28,7 +29,6 @@ from rote.models.attention_only import Positions
 from rote.papers import names_several
 from rote.papers.claims import Claim, PublishedFigure
 from rote.progress import SILENT, Progress
-from rote.report.drawing import drawn, write_chart
 from rote.report.html import write_html
 from rote.report.reporting import report_of
 from rote.report.run_section import run_section

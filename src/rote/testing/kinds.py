@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from markupsafe import escape
 
+from rote.charts.svg import svg
 from rote.cli.reproduced import show
 from rote.display import number
 from rote.experiments.findings import Findings
@@ -24,7 +25,6 @@ from rote.papers.claims import PublishedFigure, Rule
 from rote.report.html import html
 from rote.report.reporting import report_on
 from rote.report.reproduction import ReproducedFigure
-from rote.report.svg import svg
 
 QUICK = RunChoices(quick=True, repeats=1)
 OUTCOMES = {"holds", "does not", "undecided"}

@@ -10,9 +10,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from rote.charts.svg import svg
 from rote.display import number
 from rote.report.html import seen
-from rote.report.svg import svg
 
 
 @cache

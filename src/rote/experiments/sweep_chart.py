@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rote.charts import ChartSeries, Mark, Tone, XYChart, tones
 from rote.errors import InputError
+from rote.experiments.grid import Grid
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.size_laws import SQUARE, SweepLaw
-from rote.experiments.sweep import SweepRun
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import spec_from_config
 from rote.papers.kinds.lookups import FULL
 from rote.theory import RESULTS
 from rote.theory.phi import phi_inverse
 
+if TYPE_CHECKING:
+    import polars
+
 SYMBOLS = {
     "vocab": "N", "context": "S", "dim": "d", "head_dim": "k", "heads": "H", "layers": "layers", "width": "width",
 }  # fmt: skip
 
 
-def sweep_chart(sweep: SweepRun, size: str | None = None) -> XYChart:
+def sweep_chart(
+    grid: Grid, rows: Sequence[TrialRow], fitted: Sequence[SweepLaw], frame: polars.DataFrame, size: str | None = None
+) -> XYChart:
     """Capacity against a size, one series per combination of the others. Default: the size with most values."""
-    size = _size(sweep, size)
-    square = sweep.grid.dim is None or sweep.grid.head_dim is None
+    size = _size(grid, size)
+    square = grid.dim is None or grid.head_dim is None
     # Where d = k, both vary as one.
     together = ("dim", "head_dim") if square and size in ("dim", "head_dim") else (size,)
-    others = [name for name in sweep.grid.swept if name not in together]
+    others = [name for name in grid.swept if name not in together]
     laws = {
-        tuple(law.sweep.fixed.get(name) for name in others): law
-        for law in sweep.laws
-        if law.sweep.size in (size, SQUARE)
+        tuple(law.sweep.fixed.get(name) for name in others): law for law in fitted if law.sweep.size in (size, SQUARE)
     }
-    frame = sweep.frame()
     groups = frame.partition_by(others, as_dict=True, maintain_order=True) if others else {(): frame}
     models, fits, guarantees = [], [], []
     for (key, trials), tone in zip(groups.items(), tones(len(groups)), strict=True):
@@ -42,34 +46,34 @@ def sweep_chart(sweep: SweepRun, size: str | None = None) -> XYChart:
         models.append(ChartSeries(name, _means(trials.drop_nulls("associations"), size), "points", tone))
         if key in laws:
             fits += _law(laws[key], tone)
-        if guaranteed := _guaranteed(sweep, size, fixed):
+        if guaranteed := _guaranteed(rows, size, fixed):
             line = [Mark(x, y) for x, y in sorted(guaranteed.items())]
             guarantees.append(ChartSeries("Theorem 1", line, "dashed", tone, in_legend=False))
     series = [*models, *fits, *guarantees]
     marks = [mark for line in series for mark in line.marks]
     top = max((max([mark.y + (mark.spread or 0), *(mark.interval or ())]) for mark in marks), default=1.0)
-    full = _full(sweep, [mark.x for mark in marks], top)
+    full = _full(rows, [mark.x for mark in marks], top)
     series += full
     top = max([top, *(line.marks[0].y for line in full)])
-    if sweep.laws:
+    if fitted:
         series.append(ChartSeries("fit a + b x^exponent, 95 % band", [], "line", "grey"))
     if guarantees:
         series.append(ChartSeries("Theorem 1: Hk + d", [], "dashed", "grey"))
     across = "d = k" if len(together) > 1 else size.replace("_", " ")
-    title, note = _title(sweep)
+    title, note = _title(grid, rows)
     y_label = "associations recalled, φ⁻¹(accuracy)"
     return XYChart(title, across, y_label, series, y_range=(0.0, 1.05 * top or 1.0), note=note)
 
 
-def _size(sweep: SweepRun, size: str | None) -> str:
+def _size(grid: Grid, size: str | None) -> str:
     if size is None:
-        return next((name for name in sweep.grid.swept if name in SYMBOLS), "heads")
+        return next((name for name in grid.swept if name in SYMBOLS), "heads")
     if size not in SYMBOLS:
         raise InputError(f"`size={size}`: is not one of {', '.join(SYMBOLS)}")
     return size
 
 
-def _means(ended: Any, size: str) -> list[Mark]:
+def _means(ended: polars.DataFrame, size: str) -> list[Mark]:
     marks = []
     for x in sorted(set(ended[size].to_list())):
         values = ended.filter(ended[size] == x)["associations"].to_numpy()
@@ -92,10 +96,10 @@ def _law(law: SweepLaw, tone: Tone) -> list[ChartSeries]:
     return drawn
 
 
-def _guaranteed(sweep: SweepRun, size: str, fixed: dict[str, Any]) -> dict[float, float]:
+def _guaranteed(rows: Sequence[TrialRow], size: str, fixed: dict[str, Any]) -> dict[float, float]:
     """What Theorem 1 guarantees the models of a series, where it applies."""
     found = {}
-    for row in sweep.rows:
+    for row in rows:
         config = row.cell["spec"]
         spec = spec_from_config(config, "trial")
         if isinstance(spec, AttentionOnly) and all(
@@ -107,9 +111,9 @@ def _guaranteed(sweep: SweepRun, size: str, fixed: dict[str, Any]) -> dict[float
     return found
 
 
-def _full(sweep: SweepRun, xs: list[float], top: float) -> list[ChartSeries]:
+def _full(rows: Sequence[TrialRow], xs: list[float], top: float) -> list[ChartSeries]:
     """Where a memory counts as full, if all tables have one size and some model comes near."""
-    tables = {(row.cell["spec"]["vocab"], row.cell["spec"]["context"]) for row in sweep.rows}
+    tables = {(row.cell["spec"]["vocab"], row.cell["spec"]["context"]) for row in rows}
     if len(tables) != 1:
         return []
     ((vocab, context),) = tables
@@ -120,9 +124,9 @@ def _full(sweep: SweepRun, xs: list[float], top: float) -> list[ChartSeries]:
     return [ChartSeries(f"full: {FULL:.0%} recalled", marks, "dotted", "grey")]
 
 
-def _title(sweep: SweepRun) -> tuple[str, str]:
-    fixed = sweep.grid.model_dump(exclude_none=True)
+def _title(grid: Grid, rows: Sequence[TrialRow]) -> tuple[str, str]:
+    fixed = grid.model_dump(exclude_none=True)
     sizes = [f"{SYMBOLS[name]} {values[0]}" for name, values in fixed.items() if name in SYMBOLS and len(values) == 1]
-    seeds = len({row.seed for row in sweep.rows})
-    how = f"protocol {', '.join(sweep.grid.protocol)}, {seeds} seed{'s' if seeds > 1 else ''}"
+    seeds = len({row.seed for row in rows})
+    how = f"protocol {', '.join(grid.protocol)}, {seeds} seed{'s' if seeds > 1 else ''}"
     return f"Capacity of trained models: {', '.join(sizes)}", how

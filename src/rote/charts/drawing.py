@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rote.charts import BarChart, Chart, ChartSeries, HeatMap, Panels, XYChart, digest
+from rote.charts.axes import Axis, spaced
+from rote.charts.style import COLOURS, figure, save
 from rote.display import number
 from rote.errors import InputError
-from rote.report.axes import Axis, spaced
-from rote.report.style import COLOURS, figure, save
 from rote.words import visible_lines
 
 if TYPE_CHECKING:

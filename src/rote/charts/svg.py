@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rote.charts import Bar, BarChart, Chart, ChartSeries, HeatMap, Mark, Panels, XYChart
+from rote.charts.axes import Axis, spaced
 from rote.display import number
-from rote.report.axes import Axis, spaced
 from rote.words import markup
 
 WIDTH, WIDE = 480, 960

@@ -1,8 +1,8 @@
 """What a chart shows, apart from how it is drawn.
 
-A chart is data: `rote.report.svg` draws it on a page, where hovering tells the numbers, and `rote.report.drawing`
+A chart is data: `rote.charts.svg` draws it on a page, where hovering tells the numbers, and `rote.charts.drawing`
 by matplotlib, for a file or a notebook. Both speak one visual language: a tone names a colour of the palette in
-`rote.report.style`, and what tones tell apart, dashes or shapes or labels tell apart as well, so that figures survive
+`rote.charts.style`, and what tones tell apart, dashes or shapes or labels tell apart as well, so that figures survive
 a grey printer.
 """
 
