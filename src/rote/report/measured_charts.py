@@ -106,8 +106,9 @@ def capacity_chart(reading: LmCapacity) -> XYChart:
     value = reading.bits_per_parameter
     if value is not None:
         series.append(_level("bits per parameter", value, 0, right, "line", "vermilion"))
-        if all(map(math.isfinite, reading.interval)):
-            edges = [Mark(x, value, interval=reading.interval) for x in (0, right)]
+        low, high = reading.interval
+        if math.isfinite(low):
+            edges = [Mark(x, value, interval=(low, high)) for x in (0, right)]
             series.append(ChartSeries("interval, to 8 times the steps", edges, "band", "vermilion"))
     return XYChart(
         f"{reading.name}: {total:,} parameters, {reading.points[0].steps:,} steps",
