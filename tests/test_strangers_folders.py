@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import pytest
 import safetensors.torch
 import torch
+from rote.report.drawing import write_chart
 
 import rote
 from hostile.strangers import FACTS, WORDS, StrangersFolders, rewrite_words
@@ -27,7 +28,6 @@ from rote.charts import Bar, BarChart
 from rote.cli import main
 from rote.errors import CheckFailed, WriteFailed, disk_error
 from rote.folders import read_folder
-from rote.report.drawing import write_chart
 from rote.report.model_section import commands_of
 
 Harm = Callable[[Path], None]

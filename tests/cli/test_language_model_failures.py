@@ -81,7 +81,7 @@ def test_a_folder_that_wants_remote_code(refused, models, tmp_path):
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "modeling.py").write_text("raise SystemExit('ran')")
     message = refused("recall", "gpt2", *ASK)
-    assert "Python code of its own" in message
+    assert "its own Python code" in message
     assert "--remote-code" in message
 
 

@@ -73,7 +73,7 @@ def test_a_folder_that_wants_to_run_code_is_refused(folder):
     config |= {"model_type": "strange", "auto_map": {"AutoModelForCausalLM": "modeling.Strange"}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "modeling.py").write_text("raise SystemExit('ran')")
-    with pytest.raises(InputError, match="Python code of its own"):
+    with pytest.raises(InputError, match="its own Python code"):
         load(folder)
 
 

@@ -79,7 +79,7 @@ def test_an_older_ledger_is_read_as_a_complete_run_and_says_so(tmp_path):
     (findings,) = older.findings
     assert not findings.quick
     assert findings.missing == len(findings.schedule.trials()) - 6
-    assert "does not say how its figures were asked for" not in html(report_on([tmp_path]))
+    assert "does not record the options of its figures" not in html(report_on([tmp_path]))
     from rote.report.run_section import ASSUMED, run_section
 
     first = run_section(older).subsections[0].elements

@@ -1,9 +1,9 @@
-"""What a chart shows, apart from how it is drawn.
+"""Charts as data, apart from how they are drawn.
 
-A chart is data: `rote.charts.svg` draws it on a page, where hovering tells the numbers, and `rote.charts.drawing`
-by matplotlib, for a file or a notebook. Both speak one visual language: a tone names a colour of the palette in
-`rote.charts.style`, and what tones tell apart, dashes or shapes or labels tell apart as well, so that figures survive
-a grey printer.
+A chart is data: `rote.charts.svg` draws it on a page, where hovering shows the numbers, and `rote.charts.drawing`
+by matplotlib, for a file or a notebook. Both use one visual language: a tone names a colour of the palette in
+`rote.charts.style`, and series differ in dashes, shapes or labels as well, so that figures survive a
+grey printer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def shape(index: int) -> Shape:
 
 @dataclass(frozen=True)
 class Mark:
-    """One point, and what it says when someone points at it."""
+    """One point, and its hover text."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ class ChartSeries:
     in_legend: bool = True
     shape: Shape = "disc"
     faint: bool = False
-    """Whether it steps back behind the others."""
+    """True to draw it behind the others."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class XYChart:
     """Values with a tick. Default: round ones."""
     y_ticks: Sequence[float] = ()
     wide: ClassVar[bool] = False
-    """Whether it takes the whole width of a page."""
+    """True if it takes the full width of a page."""
 
     @property
     def marks(self) -> list[Mark]:
@@ -158,7 +158,7 @@ class HeatMap:
     rows: Sequence[str]
     values: Sequence[Sequence[float | None]]
     high: float | None = None
-    """The value of the darkest cell; the largest there is when absent."""
+    """The value of the darkest cell. Default: the largest value."""
     note: str = ""
 
     @property

@@ -1,6 +1,6 @@
-"""Charts as SVG inside a page: text stays text, hovering tells the numbers, colours are classes that follow the page.
+"""Charts as SVG inside a page: text stays text, hovering shows the numbers, colours are classes that follow the page.
 
-Nothing here carries a style of its own (a content-security policy forbids that): `page.css` says what the classes
+Nothing here carries inline styles (a content-security policy forbids that): `page.css` says what the classes
 look like, in light and dark.
 """
 

@@ -1,6 +1,6 @@
-"""How capacity grows in one size while the others are fixed: the sweeps in a run's trials, and the laws they follow.
+"""How capacity grows with one size while the others are fixed: the sweeps among a run's trials, and their laws.
 
-Capacity is what an accuracy speaks for, phi^-1(accuracy) associations (Dana et al. 2025, Corollary 2). Only models of
+Capacity is phi^-1(accuracy) associations (Dana et al. 2025, Corollary 2). Only models of
 one architecture that were trained alike are compared: the trials of a sweep agree in everything but the swept size.
 """
 
@@ -27,9 +27,9 @@ SIZES = ("heads", "head_dim", "dim", "width", "layers")
 SQUARE = "dim = head_dim"
 FORMS = ("linear", "quadratic", "power", "saturating")
 FEWEST = 4
-"""Values of a size that make a sweep."""
+"""Fewest values of a size that make a sweep."""
 SHOWN = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "layers", "width", "variant")
-"""What is said of the models of a sweep."""
+"""Fields that describe the models of a sweep."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def sweep_laws(
 
 
 def laws_frame(laws: Sequence[SweepLaw]) -> polars.DataFrame:
-    """A row per sweep, fitted form and parameter, with its interval."""
+    """One row per sweep, fitted form and parameter, with its interval."""
     return frame_of(
         {
             "size": law.sweep.size,

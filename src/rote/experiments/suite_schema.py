@@ -64,12 +64,12 @@ class SuiteModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     id: str
-    """Name of its folder: `source` in it is a model folder of rote's, every format asked for a folder beside that."""
+    """Name of its folder: `source` in it is the model folder, and every exported format has a folder beside it."""
     method: str
     """Id of the construction."""
     seed: int
     load: float
-    """Facts over capacity that was asked for."""
+    """Requested load: facts divided by capacity."""
     capacity: int
     """Associations that Theorem 1 of Dana et al. 2025 promises for this shape, H k + d."""
     spec: dict[str, Any]

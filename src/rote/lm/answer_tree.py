@@ -27,7 +27,7 @@ class Node:
 
 
 def answer_tree(answers: Sequence[Sequence[int]]) -> Node:
-    """The tree of these answers; two answers of the same tokens cannot be told apart."""
+    """The tree of these answers; two answers with the same tokens are rejected."""
     root = Node(())
     nodes = [root]
     for number, tokens in enumerate(answers):

@@ -52,7 +52,7 @@ class LayerAssumptions:
     tokens: Separation
     queries: Separation
     saturated: float | None
-    """Share of heads and tokens with a weight above .99, in the block that gave this layer; none for the embedding."""
+    """Share of heads and tokens with a weight above 0.99, in the block that gave this layer; None for the embedding."""
 
     def holds(self, tokens: int, dim: int) -> dict[str, bool]:
         """Which theorem's assumptions on this layer's vectors hold, as far as sampled."""

@@ -1,6 +1,6 @@
 """Loading a language model: a Hugging Face folder, a GGUF file, or a name in the local cache.
 
-Nothing is fetched and no code from a model's folder is run, unless asked for.
+Nothing is fetched and no code from a model's folder is run unless you allow it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def load_language_model(
         options["use_safetensors"] = True
     module, loaded = _read(lambda: loader.from_pretrained(where, **options), model, "weights", files, download)
     _refuse_missing(model, loaded)
-    # A GGUF file's numbers come out as they were stored, whatever was asked for.
+    # A GGUF file's numbers keep their stored precision, whatever dtype is given.
     module = module.to(device=place, dtype=kind_of_number).eval()
     return LanguageModel(str(model), module, tokenizer, kind)
 
@@ -109,11 +109,11 @@ def _device(name: str) -> torch.device:
 
 
 def _refuse_remote_code(files: WeightFiles, allowed: bool) -> None:
-    """A folder that names code of its own, for a kind of model that transformers does not know by itself."""
+    """A folder that brings its own code, for a kind of model that transformers does not know by itself."""
     known = files.config.get("model_type") in transformers().models.auto.configuration_auto.CONFIG_MAPPING
     if files.wants_remote_code and not known and not allowed:
         raise InputError(
-            f"{files.folder}: this model brings Python code of its own, which rote does not run unasked; read it, "
+            f"{files.folder}: this model brings its own Python code, which rote does not run by itself; read it, "
             "then allow it with `remote_code`"
         )
 

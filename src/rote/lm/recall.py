@@ -8,7 +8,7 @@ A fact's prompt is a template filled with its key. Right means, all without samp
 
 Bits by the code: a code that uses the model pays -log2 p(answer | prompt), one that uses the model but not the key pays
 -log2 p(answer | neutral prompt), the template about `this country`. The difference, summed over the facts, is what the
-model knows of the table: an answer that is likely anyway earns nothing, and a wrong conviction costs.
+model knows of the table: an answer that is likely anyway gives zero gain, and a confident wrong answer a loss.
 """
 
 from __future__ import annotations

@@ -24,13 +24,13 @@ class WeightFiles:
 
     folder: Path
     gguf: str | None
-    """Name of the GGUF file to load; weights are safetensors when absent."""
+    """Name of the GGUF file to load. Default: safetensors weights."""
     config: dict[str, Any]
     """What config.json says; empty for a GGUF file, which carries its own."""
 
     @property
     def wants_remote_code(self) -> bool:
-        """Whether the folder names Python code of its own for its model."""
+        """True if the folder brings its own Python code for its model."""
         return bool(self.config.get("auto_map"))
 
 

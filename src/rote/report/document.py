@@ -10,7 +10,7 @@ from rote.charts import Chart
 from rote.display import ResultTable
 
 NARROW, SHORT = 4, 16
-"""Columns and rows of a table that stands beside a chart."""
+"""Columns and rows of a table shown with a chart."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a run's trials show, whatever they were for: accuracy against a size, and over the grid of two sizes."""
+"""Charts of any run: accuracy against one size, and over the grid of two sizes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rote.experiments.ledgers.ledger import TrialRow
 
 SIZES = ("vocab", "context", "dim", "head_dim", "heads", "layers", "width")
 MOST_SERIES = 8
-"""Series that can be told apart; of more, those spread evenly over the family are shown."""
+"""Most series in one chart. Of more, a subset spread evenly over the family is shown."""
 
 
 def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:
-    """Mean accuracy against the size that takes most values, a series for each value of the next one."""
+    """Mean accuracy against the size that takes most values, one series per value of the next one."""
     varying = _varying(rows)
     if not varying:
         return None
@@ -40,7 +40,7 @@ def sizes_chart(rows: Sequence[TrialRow]) -> XYChart | None:
 
 
 def grid_chart(rows: Sequence[TrialRow], title: str = "accuracy over the grid") -> HeatMap | None:
-    """Mean accuracy over the two sizes that take most values; nothing where fewer than two vary."""
+    """Mean accuracy over the two sizes that take most values. None if fewer than two vary."""
     varying = _varying(rows)
     if len(varying) < 2:
         return None

@@ -15,7 +15,7 @@ from rote.words import command
 MOST_ROWS = 400
 """Rows of a table that a report shows."""
 ASSUMED = (
-    "This ledger was written by an older version and does not say how its figures were asked for: complete grids are "
+    "This ledger was written by an older version and does not record the options of its figures: complete grids are "
     "assumed. The command that made it, run again, records what it asks."
 )
 
@@ -100,7 +100,7 @@ def _laws(run: RunView) -> list[ResultTable]:
 
 
 def _interval(ends: tuple[float, float] | None) -> str | None:
-    """An interval in words; one that is open on both sides says nothing."""
+    """An interval in words; None if it is open on both sides."""
     if ends is None or not any(map(math.isfinite, ends)):
         return None
     low, high = ends

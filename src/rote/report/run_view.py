@@ -1,4 +1,4 @@
-"""A run as it stands on disk, whether it ended or is still being written: trials, what was asked, what they show."""
+"""A run on disk, ended or still being written: its trials, its options, and its findings."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ class RunView:
 
     @cached_property
     def findings(self) -> tuple[Findings[Any, Any], ...]:
-        """What the trials show of every published figure that the run was asked for."""
+        """What the trials show of every published figure that the run reproduces."""
         return tuple(findings_in(self.contents)) if self.in_hand is None else self.in_hand
 
     @property
     def asked_is_known(self) -> bool:
-        """Whether the ledger says how its figures were asked for; those of older versions do not."""
+        """True if the ledger records the options of its figures; those of older versions do not."""
         return not self.findings or "asked" in self.about

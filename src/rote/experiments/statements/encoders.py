@@ -31,7 +31,7 @@ STEPS = 400
 """Of the fit of an encoder: what it finds is an upper bound on the infimum, however many there are."""
 
 Numbers = dict[str, float | None]
-"""What a cell measures, by name; none where a bound says nothing."""
+"""What a cell measures, by name; None for a vacuous bound."""
 
 
 def best_encoder_numbers(cell: BestEncoder, seed: int) -> Numbers:

@@ -28,7 +28,7 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
 
 
 def measured_record(trial: StatementTrial) -> dict[str, Any]:
-    """The numbers of a trial; a bound that is infinite says nothing."""
+    """The numbers of a trial; None for an infinite bound."""
     numbers = MEASURES[type(trial.setting)](trial.setting, trial.seed)
     finite = {name: None if value is None or not math.isfinite(value) else value for name, value in numbers.items()}
     return {"numbers": finite}

@@ -83,7 +83,7 @@ def train_best_on_vectors(
 ) -> BestOnVectors:
     """Train the model of the published experiments once a seed; the best recalls most labels, or has the least error.
 
-    `dim` must be the task's; `head_dim` is `dim` when absent. `on` says where the seeds are trained.
+    `dim` must be the task's; `head_dim` defaults to `dim`. `on` names the executor of the seeds.
     """
     wrong = [f"`dim={dim}`: these examples' vectors have {task.dim} dimensions"] if dim != task.dim else []
     wrong += [f"`seeds={seeds}`: asks for no model"] if seeds < 1 else []

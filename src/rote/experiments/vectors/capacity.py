@@ -15,7 +15,7 @@ from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, Vector
 from rote.training.query_attention.protocol import protocol_for
 
 ALL_BELOW_MOST = 6
-"""Rungs below the capacity at accuracy .99 where the search for all labels starts."""
+"""Rungs below the capacity at accuracy 0.99 where the search for all labels starts."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class VectorCapacity:
 
 
 def thresholds(setting: VectorSetting) -> tuple[Threshold, ...]:
-    """What is searched for: labels at accuracy .99 and at 1, a target at an error below 1e-4."""
+    """What is searched for: labels at accuracy 0.99 and at 1, a target at an error below 1e-4."""
     return (AT_ERROR,) if setting.classes is None else (AT_99, AT_ALL)
 
 
@@ -49,7 +49,7 @@ def bracket(setting: VectorSetting, threshold: Threshold, protocol: str, seed: i
     """Where a search stands; nothing while the search that it starts from has not ended.
 
     It starts where that of the seed before ended; for all labels of the first seed, a little below where the search
-    for .99 of them ended, whose trials tell of all labels too.
+    for 0.99 of them ended, whose trials inform it too.
     """
 
     def score(rung: int) -> float | None:
@@ -105,7 +105,7 @@ def capacity_of(
 
 
 class _Noting(Mapping[TrialKey, VectorResult]):
-    """Results that note which of them were asked for."""
+    """Results that record which of them were read."""
 
     def __init__(self, results: Results, asked: dict[TrialKey, VectorResult]) -> None:
         self._results, self._asked = results, asked

@@ -96,7 +96,7 @@ class VectorRun:
     """Trials on vector tasks, one thread per trial."""
 
     identity: dict[str, Any]
-    """All that results depend on besides cell and seed: a folder that holds another identity is refused."""
+    """All that results depend on besides cell and seed: a folder with another identity is rejected."""
     next_trials: Callable[[Results], Sequence[VectorTrial]]
     """Trials to run next, most urgent first, given what ended ones recorded."""
 

@@ -141,7 +141,7 @@ def measure_point(
 
 
 def _held(module: nn.Module, ids: Tensor, shape: StringShape) -> float:
-    """Bits that the module saves; nothing when it would cost more than it is told."""
+    """Bits that the module saves, at least zero."""
     spent = sum(float(code_length(module, part, shape)) for part in _parts(ids, shape)) / math.log(2)
     return max(0.0, len(ids) * shape.bits - spent)
 

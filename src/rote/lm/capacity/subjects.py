@@ -35,13 +35,13 @@ class LmSizes:
     layers: int = 1
     heads: int = 2
     mlp: float | None = None
-    """Width of the MLP as a multiple of dim; the architecture's own when absent."""
+    """Width of the MLP as a multiple of dim. Default: the architecture's."""
     tied: bool = True
     """Whether the unembedding is the token embedding."""
     head_dim: int | None = None
-    """Dimension of a head; dim / heads when absent, which is the only one that gpt2 knows."""
+    """Dimension of a head. Default: dim / heads, the only one that gpt2 supports."""
     norm: Norm | None = None
-    """Of the plain Transformers; rms when absent. The others have norms of their own."""
+    """Norm of the plain Transformers. Default: rms. The others have fixed norms."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _refuse(model: str, sizes: LmSizes) -> None:
     if not refused and model == "llama" and head_dim % 2:
         refused.append(f"`head_dim`: llama turns pairs of dimensions, {head_dim} is odd; choose other `dim` or `heads`")
     if sizes.norm is not None and model not in PLAIN:
-        refused.append(f"`norm`: {model} has a norm of its own; {', '.join(PLAIN)} can have any")
+        refused.append(f"`norm`: {model} has a fixed norm; {', '.join(PLAIN)} can have any")
     if refused:
         raise problems(model, refused)
 
