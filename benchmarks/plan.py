@@ -2,8 +2,8 @@
 
     python benchmarks/plan.py [countries airports] [--dtype float32] [--slow] [--method ID ...]
 
-A row is `equal` when parameters and bytes of the built model are those of the plan, `refused` when both refuse, `not
-promised` where the plan gives no size, and `DIFFERS` otherwise. Fits and solves that take minutes are built with --slow
+A row is `equal` when parameters and bytes of the built weights are those of the plan, `refused` when both refuse,
+`estimated` where the plan says so, and `DIFFERS` otherwise. Fits and solves that take minutes are built with --slow
 only.
 """
 
@@ -14,7 +14,8 @@ import time
 
 import rote
 from rote.errors import RoteError
-from rote.experiments.sizing.built import PlannedBuild, built_row, planned_builds
+from rote.experiments.sizing.built import PlannedBuild, expected_row, planned_builds
+from rote.experiments.sizing.folder_sizes import FolderSizes
 from rote.experiments.sizing.row import PlanRow
 from rote.folders.folder import weights_bytes
 from rote.tasks import AssociationTask
@@ -25,13 +26,13 @@ def outcome(row: PlanRow, method: PlannedBuild, task: AssociationTask, dtype: st
     try:
         built = method.build(task, dtype)
     except RoteError as error:
-        kept = {"refused": "refused", "starts": "not promised"}
+        kept = {"refused": "refused", "estimates": "estimated"}
         return f"refused: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
     parameters, size = built.model.parameters, weights_bytes(built.model)
-    if (parameters, size) == (row.parameters, row.bytes):
+    if (parameters, size) == (row.parameters, row.weights):
         verdict = "equal"
     else:
-        verdict = "not promised" if row.section == "starts" else "DIFFERS"
+        verdict = "estimated" if row.section == "estimates" else "DIFFERS"
     return f"{parameters:,} / {size:,}", verdict
 
 
@@ -51,10 +52,10 @@ def main() -> None:
         for method in planned_builds(task):
             if given.method and method.id not in given.method:
                 continue
-            row = built_row(method, task, given.dtype)
-            planned = "-" if row.bytes is None else f"{row.parameters:,} / {row.bytes:,}"
+            row = expected_row(method, task, given.dtype, FolderSizes(task))
+            planned = "-" if row.weights is None else f"{row.parameters:,} / {row.weights:,}"
             built, verdict, start = "not built", "-", time.perf_counter()
-            if given.slow or row.section != "starts":
+            if given.slow or row.section != "estimates":
                 built, verdict = outcome(row, method, task, given.dtype)
             seconds = time.perf_counter() - start
             print(

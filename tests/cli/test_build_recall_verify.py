@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -168,7 +169,8 @@ def test_the_command_of_a_plan_builds_what_it_says(rote, tmp_path):
     row = next(row for row in rows if row["id"] == "kajitsuka2025.embedding_table")
     assert "--keys words" in row["command"]
     built = json.loads(rote(*shlex.split(row["command"])[1:], "--json").out)
-    assert (built["parameters"], built["bytes"]) == (row["parameters"], row["bytes"])
+    assert (built["parameters"], built["bytes"]) == (row["parameters"], row["weights"])
+    assert built["folder_bytes"] == row["bytes"] == sum(file.stat().st_size for file in Path("model").iterdir())
 
 
 def test_weights_are_packed_once(rote, monkeypatch):

@@ -1,15 +1,20 @@
 """Plans: rows hold the facts, are minimal, and count what they say."""
 
+import lzma
 import math
 import zipfile
 
 import numpy as np
 import pytest
+import safetensors.torch
+import torch
 from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.sizing.built import built_row, planned_builds
+from rote.experiments.sizing.alternatives import alternatives, csv_text, facts_as_text, trie_bytes
+from rote.experiments.sizing.built import PlannedBuild, built_row, expected_row, planned_builds
+from rote.experiments.sizing.folder_sizes import FolderSizes, header_bytes
 from rote.experiments.sizing.plan import plan
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import rows_without_model, theory_rows
@@ -42,19 +47,25 @@ def small_plan() -> dict[tuple[str, str], PlanRow]:
 
 def check_planned_is_built(id: str, task: AssociationTask, dtype: str | None, folder) -> None:
     planned = next(planned for planned in planned_builds(task) if planned.id == id)
-    row = built_row(planned, task, dtype)
+    row = expected_row(planned, task, dtype, FolderSizes(task))
     if row.section == "refused":
         with pytest.raises(InputError):
             planned.build(task, dtype)
         return
-    built = planned.build(task, dtype)
-    write_folder(folder, built.model, task.origin, built.provenance, built.certificate)
-    assert row.section == "builds"
-    assert (row.parameters, row.spec) == (built.certificate.parameters, built.model.spec.to_config())
-    assert row.bytes == weights_bytes(built.model)
-    # Beyond the tensors the file of weights has a header of names and shapes.
-    assert 0 < (folder / "model.safetensors").stat().st_size - row.bytes < 2048
-    assert read_folder(folder).model.parameters == row.parameters
+    built = built_row(planned, task, dtype)
+    if row.section == "builds":
+        assert (row.parameters, row.spec, row.weights) == (built.parameters, built.spec, built.weights)
+        assert abs(row.bytes - built.bytes) < 400  # a certificate, whose numbers are not known before
+    elif id.startswith("kajitsuka2025") and built.section != "refused":
+        assert 0.5 < row.weights / built.weights < 2
+        assert 0.5 < row.parameters / built.parameters < 2
+    if built.section == "builds":
+        model = planned.build(task, dtype)
+        write_folder(folder, model.model, task.origin, model.provenance, model.certificate)
+        # What was measured on the way may be written in a digit more or less.
+        assert abs(built.bytes - sum(file.stat().st_size for file in folder.iterdir())) < 8
+        assert built.weights == weights_bytes(model.model)
+        assert read_folder(folder).model.parameters == built.parameters
 
 
 @pytest.mark.parametrize("id", BUILDS)
@@ -72,23 +83,62 @@ def test_what_is_planned_in_half_precision_is_built_or_refused(id, tmp_path):
     check_planned_is_built(id, facts("countries"), "bfloat16", tmp_path / "model")
 
 
-def test_a_start_that_may_grow_is_no_promise():
-    planned = next(planned for planned in planned_builds(SMALL) if planned.id == "rote.readout")
-    row = built_row(planned, facts("countries"), None)
-    assert (row.section, row.parameters, row.bytes) == ("starts", None, None)
+def test_a_start_that_may_grow_is_an_estimate():
+    task = facts("countries")
+    planned = next(planned for planned in planned_builds(task) if planned.id == "rote.readout")
+    row = expected_row(planned, task, None, FolderSizes(task))
+    assert (row.section, row.parameters, row.weights) == ("estimates", 36_880, 4 * 36_880)
     assert "heads are added" in row.reason
-    assert "it starts from" in row.reason
 
 
-def test_what_only_building_tells_is_not_sized_for_many_facts():
-    planned = next(planned for planned in planned_builds(SMALL) if planned.id == "kajitsuka2025.deep_sets")
-    many = AssociationTask.from_facts([((f"a{i % 200}", f"b{i // 200}"), f"c{i % 9}") for i in range(20_001)])
-    row = built_row(planned, many, None)
-    assert (row.section, row.parameters, row.bytes, row.model) == ("starts", None, None, "not sized")
+def test_a_plan_builds_the_smallest_and_estimates_the_rest(monkeypatch):
+    calls = []
+    build = PlannedBuild.build
+    monkeypatch.setattr(PlannedBuild, "build", lambda self, *given: calls.append(self.id) or build(self, *given))
+    rows = {row.id: row for row in plan("countries") if row.construction != "none"}
+    assert set(calls) <= {"kajitsuka2025.embedding_table", "rote.selector", "dana2025.remark2"}
+    assert rows["kajitsuka2025.embedding_table"].section == rows["rote.selector"].section == "builds"
+    assert rows["huben2023"].section == "estimates"
+    assert rows["kajitsuka2025.embedding_table"].bytes < 9_000
+
+
+def test_many_facts_are_planned_without_a_build_that_takes_long(monkeypatch):
+    monkeypatch.setattr(PlannedBuild, "build", lambda self, *_: pytest.fail(f"{self.id} was built"))
+    many = AssociationTask.from_facts([((f"a{i % 200}", "b", f"a{i // 200}"), f"c{i % 9}") for i in range(20_000)])
+    rows = {row.id: row for row in plan(many)}
+    assert rows["kajitsuka2025.deep_sets"].section == rows["dana2025.theorem1"].section == "estimates"
+
+
+def test_alternatives_are_as_large_as_they_are_written(tmp_path):
+    task = facts("countries")
+    sizes = FolderSizes(task)
+    rows = {row.id: row.bytes for row in alternatives(task, sizes.words, sizes.keys)}
+    pairs = facts_as_text(task)
+    assert ("capital\tFrance", "Paris") in pairs
+    assert rows["xz"] == len(lzma.compress(csv_text(pairs), preset=9 | lzma.PRESET_EXTREME))
+    assert rows["retrieval"] < rows["xz"] < rows["zip"] < rows["trie"] < rows["sqlite"]
+    assert facts_as_text(facts("airports"))[0][0] == "AAA"
+
+
+def test_a_trie_counts_letters_nodes_and_values_once():
+    # root, "ab" (two letters, ends), "c" and "d" below it, both end: 4 nodes, 4 letters, 1 byte for "ab".
+    assert trie_bytes(["ab", "abc", "abd"], 4) == 4 + 1 + -(-(4 * 4 + 3 * 4) // 8)
+    assert trie_bytes(["abc", "abd"], 4) == 4 + 1 + -(-(4 * 4 + 2 * 4) // 8)
+    assert trie_bytes(["x"], 1) == 1 + -(-(4 * 2 + 1) // 8)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_the_header_of_a_file_of_weights_is_known_before(dtype):
+    spec = AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20)
+    tensors = {name: torch.zeros(shape, dtype=getattr(torch, dtype)) for name, shape in spec.shapes().items()}
+    written = safetensors.torch.save(tensors)
+    assert header_bytes(spec.shapes(), {}, dtype) == len(written) - sum(t.nbytes for t in tensors.values())
 
 
 def test_every_method_has_a_row_with_its_command(small_plan):
-    by_method = {row.construction: row for (section, _), row in small_plan.items() if section in ("builds", "starts")}
+    by_method = {
+        row.construction: row for (section, _), row in small_plan.items() if section in ("builds", "estimates")
+    }
     stores_associations = {id for id, planned in CONSTRUCTIONS.items() if AssociationTask in planned.tasks}
     refused = {row.construction for (section, _), row in small_plan.items() if section == "refused"}
     assert set(by_method) | refused >= stores_associations
@@ -107,7 +157,7 @@ def test_a_named_dtype_is_in_the_command():
 
 
 def test_sections_are_sorted_by_bytes_and_orders_have_none(small_plan):
-    for section in ("builds", "no model"):
+    for section in ("builds", "estimates", "no model"):
         sizes = [row.bytes for (name, _), row in small_plan.items() if name == section]
         assert sizes == sorted(sizes)
     orders = [row for (section, _), row in small_plan.items() if section == "orders"]
@@ -142,8 +192,6 @@ def test_rows_without_a_construction_say_what_they_rest_on(shape):
     limit = rows_without_model(shape, 32, 10)[0]
     for row in [*theory_rows(shape, AssociationTask), *rows_without_model(shape, 32, 10)]:
         assert row.reason
-        if row.bits is not None:
-            assert row.bytes == math.ceil(row.bits / 8)
         if row.spec is not None:
             assert row.parameters == spec_from_config(row.spec, "test").parameters()
         if row.section == "orders" and row.kind == "lower":

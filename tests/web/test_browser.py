@@ -57,7 +57,9 @@ def as_shown(row):
     """A row of `rote plan --json` as the page shows it."""
     model = row["model"] + (f"\n{row['command']}" if row["command"] else "")
     reason = row["reason"] + (f"; {row['note']}" if row["note"] else "")
-    return [row["id"], shown(row["bytes"]), shown(row["parameters"]), row["kind"], model, reason]
+    mark = "~" if row["section"] == "estimates" and row["bytes"] else ""
+    sizes = [f"{mark}{shown(row['bytes'])}", shown(row["weights"]), shown(row["parameters"])]
+    return [row["id"], *sizes, row["kind"], model, reason]
 
 
 @pytest.fixture(scope="module")

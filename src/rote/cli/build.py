@@ -106,7 +106,8 @@ def build(
             "method": summary["method"],
             "architecture": describe(built.model.spec),
             "parameters": certificate.parameters,
-            "bytes": summary["bytes"],
+            "bytes of weights": summary["bytes"],
+            "bytes of the folder": summary["folder_bytes"],
             **{
                 LABELS.get(name) or name.replace("_", " "): summary[name]
                 for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")

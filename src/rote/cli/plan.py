@@ -10,6 +10,8 @@ from rote.cli.options import Facts, ReadingOptions, bars, read_facts, tell
 from rote.cli.output import AsJson, print_json, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rote.experiments.sizing.row import PlanRow
 
 
@@ -22,7 +24,7 @@ def plan(
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the size of a model by every method with a look-up table and a zip of the facts.
+    """Compare the folder of a model by every method with what else one would use to store the facts.
 
     Example: `rote plan countries`
 
@@ -31,7 +33,7 @@ def plan(
     dtype
         Precision of the weights. Default: each method's own.
     everything
-        Also build the methods whose size is known only after building, which may take long.
+        Build every method whose size is an estimate otherwise, which may take long.
     """
     from rote.tasks import require_tokens
 
@@ -47,23 +49,21 @@ def plan(
     if as_json:
         print_json([{**row.model_dump(), "command": build_command(row, source, dtype, typed)} for row in rows])
         return
-    sections = {name: [row for row in rows if row.section == name] for name in ("starts", "orders", "refused")}
-    sized = [row for row in rows if row.section in ("builds", "no model")]
+    sections = {name: [row for row in rows if row.section == name] for name in ("orders", "refused")}
+    sized = [row for row in rows if row.section in ("builds", "estimates", "no model")]
+    sized.sort(key=lambda row: (row.bytes is None, row.bytes))
     print_table(
         f"{facts}: {task.shape.associations:,} facts, {task.shape.bits:,.0f} bits in the answers",
-        ["bytes", "parameters", "method", "model"],
-        [
-            [row.bytes, row.parameters, _method(row), _model(row)]
-            for row in sorted(sized, key=lambda row: row.bytes or 0)
-        ],
+        ["folder bytes", "weights", "parameters", "method"],
+        [[size, row.weights, row.parameters, _named(row)] for size, row in zip(_bytes(sized), sized, strict=True)],
+        whole=False,
     )
-    if sections["starts"]:
-        print_table(
-            "size known only after building (--all builds them)",
-            ["method", "starting size"],
-            [[_method(row), f"{_model(row)}: {row.reason}"] for row in sections["starts"]],
-        )
-    print(f"build one: {build_line(source, 'METHOD', dtype, typed)}\n")
+    if any(row.section == "estimates" for row in sized):
+        print("~ estimated, as are its weights and parameters; --all builds every method\n")
+    choices = {"smallest Transformer": "", "smallest folder": " --smallest", "one method": " --method METHOD"}
+    for name, choice in choices.items():
+        print(f"{name}: {build_line(source, choice, dtype, typed)}")
+    print()
     if sections["orders"]:
         print_table(
             "orders of growth and estimates, without a construction",
@@ -86,5 +86,24 @@ def _method(row: PlanRow) -> str:
     return row.id if row.construction == NO_METHOD else f"{row.construction}{option_flags(row)}"
 
 
-def _model(row: PlanRow) -> str:
-    return f"{row.model}; {row.note}" if row.note else row.model
+def _named(row: PlanRow) -> str:
+    note = NOTES.get(row.id, row.note)
+    return f"{_method(row)} ({note})" if note else _method(row)
+
+
+def _bytes(rows: Sequence[PlanRow]) -> list[str]:
+    """Sizes aligned at the right, estimates marked."""
+    marked = ["-" if row.bytes is None else f"{'~' if row.section == 'estimates' else ''}{row.bytes:,}" for row in rows]
+    return [size.rjust(max(map(len, marked))) for size in marked]
+
+
+NOTES = {
+    "rote.counting": "the answers alone",
+    "entropy": "counted",
+    "retrieval": "static function, cited",
+    "trie": "counted",
+    "sqlite": "measured",
+    "xz": "measured",
+    "zip": "measured",
+}
+"""What the sizes without a model rest on."""

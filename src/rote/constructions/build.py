@@ -15,7 +15,8 @@ from rote.constructions.construction import Abandoned, Construction, Request, co
 from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
-from rote.folders.folder import weights_bytes, written_bytes
+from rote.folders.folder import folder_files, tensor_bytes, written_bytes
+from rote.folders.layout import WEIGHTS
 from rote.measure.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Dtype
@@ -66,6 +67,7 @@ class Built:
         (9, 0, 0)
         """
         certificate = self.certificate
+        sizes = _sizes(self) if folder is None else _written(Path(folder))
         return {
             **({} if folder is None else {"folder": str(folder)}),
             "method": self.provenance["method"],
@@ -76,7 +78,7 @@ class Built:
             "missed": certificate.missed,
             "ceiling": certificate.recallable / certificate.facts,
             "parameters": certificate.parameters,
-            "bytes": weights_bytes(self.model) if folder is None else written_bytes(folder),
+            **sizes,
             "bits_per_parameter": certificate.bits_per_parameter,
             "min_margin": certificate.min_margin,
             "margin_rounding": certificate.margin_rounding,
@@ -94,6 +96,18 @@ class Built:
     def _repr_html_(self) -> str:
         stated = {"method": self.provenance["method"], **self.certificate.shown(), "bytes": self.model.bytes}
         return html_pairs(f"built from {self.origin.source}", stated)
+
+
+def _sizes(built: Built) -> dict[str, int]:
+    """Bytes of the weights and of the complete folder, before it is written."""
+    files = folder_files(built.model, built.origin, built.provenance, built.certificate)
+    return {"bytes": tensor_bytes(files[WEIGHTS]), "folder_bytes": sum(map(len, files.values()))}
+
+
+def _written(folder: Path) -> dict[str, int]:
+    """The same of a folder on disk, without packing its weights a second time."""
+    complete = sum(file.stat().st_size for file in folder.iterdir())
+    return {"bytes": written_bytes(folder), "folder_bytes": complete}
 
 
 @typed

@@ -78,6 +78,16 @@ class Abandoned:
 
 
 @dataclass(frozen=True)
+class SizeEstimate:
+    """Parameters and bytes of the weights that `build` is expected to end in, where only building tells."""
+
+    parameters: int
+    bytes: int
+    basis: str
+    """What the estimate was fitted to, and how far it was off there."""
+
+
+@dataclass(frozen=True)
 class Draft:
     """A construction's result, before it is checked."""
 
@@ -110,8 +120,11 @@ class Construction(Generic[TaskT, OptionsT]):
     None if only building tells."""
     size_may_differ: Callable[[Request[TaskT, OptionsT]], str] | None = None
     """Reason why `build` may end in another size than `spec` says, or in none; None or "" if it cannot."""
+    estimate: Callable[[Request[TaskT, OptionsT]], SizeEstimate] | None = None
+    """Estimate of the size, where there is no `spec` to start from."""
     cpu_seconds: Callable[[Request[TaskT, OptionsT]], float] | None = None
-    """Estimate of the CPU time of `build`, by which a choice within a time budget leaves it out."""
+    """Estimate of the CPU time of `build`, by which a choice within a time budget leaves it out. Default: 3 seconds at
+    `quick_facts`, growing with the square of the facts."""
     quick_facts: int = 20_000
     """Facts up to which building takes seconds. Up to there a plan whose size may differ builds to find out, and the
     default method tries it."""
@@ -127,6 +140,12 @@ class Construction(Generic[TaskT, OptionsT]):
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
     default_dtype: Dtype | Literal["auto"] = "float32"
     """Precision if the user names none; `auto` lets the construction choose the smallest that is exact."""
+
+    def expected_seconds(self, request: Request[TaskT, OptionsT]) -> float:
+        """Estimate of the CPU time of `build`."""
+        if self.cpu_seconds is not None:
+            return self.cpu_seconds(request)
+        return 0.1 + 3 * (request.task.facts / self.quick_facts) ** 2
 
     @property
     def source(self) -> str:

@@ -161,11 +161,14 @@ def weights_bytes(model: Model) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in _tensors(model).values())
 
 
+def tensor_bytes(file: bytes) -> int:
+    """Bytes of the tensors in a safetensors file, without its header."""
+    return len(file) - 8 - int.from_bytes(file[:8], "little")
+
+
 def written_bytes(path: str | Path) -> int:
     """Bytes of the tensors in a model folder: `weights_bytes` without packing them a second time."""
-    with (Path(path) / WEIGHTS).open("rb") as file:
-        header = int.from_bytes(file.read(8), "little")
-        return file.seek(0, os.SEEK_END) - 8 - header
+    return tensor_bytes((Path(path) / WEIGHTS).read_bytes())
 
 
 def _tensors(model: Model) -> dict[str, Tensor]:

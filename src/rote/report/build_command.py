@@ -18,13 +18,13 @@ def build_command(row: PlanRow, source: str, dtype: str | None, reading: str = "
     """
     if row.construction == NO_METHOD or not row.possible:
         return None
-    return build_line(source, f"{row.construction}{option_flags(row)}", dtype, reading)
+    return build_line(source, f" --method {row.construction}{option_flags(row)}", dtype, reading)
 
 
-def build_line(source: str, method: str, dtype: str | None, reading: str = "") -> str:
-    """The `rote build` command for a method, its id with the flags of its options behind it."""
+def build_line(source: str, choice: str, dtype: str | None, reading: str = "") -> str:
+    """The `rote build` command with the flags that choose the model, each with a space in front."""
     precision = "" if dtype is None else f" --dtype {dtype}"
-    return f"rote build {shlex.quote(source)} --method {method}{precision}{reading} -o model"
+    return f"rote build {shlex.quote(source)}{choice}{precision}{reading} -o model"
 
 
 def flags_given(given: Any) -> list[str]:

@@ -61,10 +61,11 @@ def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
     """Bytes of every way to hold the facts that a plan sized, fewest first."""
     meaning: dict[Tone, str] = {
         "blue": "what building ends in",
-        "grey": "no model: table, zip",
+        "orange": "estimated",
+        "grey": "no model",
         "vermilion": "none is smaller",
     }
-    return _bytes_chart(rows, title, meaning, {"builds": "blue"})
+    return _bytes_chart(rows, title, meaning, {"builds": "blue", "estimates": "orange"})
 
 
 def theory_chart(rows: Sequence[PlanRow], title: str) -> BarChart:

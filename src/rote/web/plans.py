@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import get_args
 
 from rote.errors import RoteError
-from rote.experiments.sizing.built import built_row, planned_builds
+from rote.experiments.sizing.built import built_rows
 from rote.experiments.sizing.plan import plan_rows
 from rote.experiments.sizing.row import PlanRow, Section
-from rote.experiments.storage import zipped_bytes
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import Dtype
 from rote.progress import Progress
@@ -23,7 +22,7 @@ from rote.web.workers import Workers
 
 HEADINGS: dict[Section, str] = {
     "builds": "what building ends in",
-    "starts": "no size is promised: only building tells",
+    "estimates": "estimates: only building tells",
     "orders": "orders of growth and estimates, which no method builds",
     "refused": "cannot hold them",
     "no model": "without a model",
@@ -56,7 +55,7 @@ class ShownPlan:
             "smallest attention-only model that builds": [
                 row for row in exact if (row.spec or {}).get("architecture") == AttentionOnly.architecture
             ],
-            "a look-up table": [row for row in sized if row.id.startswith("table.")],
+            "keys and answers at their entropy": [row for row in sized if row.id == "entropy"],
             "a zip of the facts": [row for row in sized if row.id == "zip"],
         }
         return [(name, rows[0]) for name, rows in picked.items() if rows]
@@ -86,10 +85,4 @@ def planned_rows(source: str, data: bytes | None, dtype: Dtype | None, progress:
     """The rows of `rote plan`, for a named source or for the bytes of a table."""
     found = facts(source) if data is None else facts_in(data, source)
     task = require_tokens(found, "plans are for token tasks")
-    builds, built = planned_builds(task), []
-    with progress.stage("methods", len(builds)) as stage:
-        for planned in builds:
-            stage.describe(planned.id)
-            built.append(built_row(planned, task, dtype))
-            stage.advance()
-    return plan_rows(task, dtype, built, zipped_bytes(task if data is None else data))
+    return plan_rows(task, dtype, built_rows(task, dtype, progress=progress))

@@ -7,6 +7,7 @@ permutation-equivariant: a token that occurs twice in a sequence has one label t
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.kajitsuka2025.estimate import cpu_seconds, estimator
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -35,5 +36,7 @@ register_construction(
         build=build,
         options=MemorizerOptions,
         default_dtype="auto",
+        estimate=estimator(ID),
+        cpu_seconds=cpu_seconds,
     )
 )

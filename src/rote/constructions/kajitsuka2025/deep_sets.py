@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.kajitsuka2025.estimate import cpu_seconds, estimator
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -28,5 +29,7 @@ register_construction(
         build=build,
         options=MemorizerOptions,
         default_dtype="auto",
+        estimate=estimator(ID),
+        cpu_seconds=cpu_seconds,
     )
 )

@@ -7,6 +7,7 @@ arithmetic; a dtype bounds the words, and parameters then grow as N over their l
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.kajitsuka2025.estimate import cpu_seconds, estimator
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.tasks import AssociationTask, VectorTask
 
@@ -32,5 +33,7 @@ register_construction(
         build=build,
         options=MemorizerOptions,
         default_dtype="auto",
+        estimate=estimator(ID),
+        cpu_seconds=cpu_seconds,
     )
 )

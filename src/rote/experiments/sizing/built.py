@@ -1,29 +1,32 @@
 """The rows of a plan that a build would confirm: one for every construction that stores this kind of task.
 
-Sizes are chosen by the constructions' own code. If the built size may differ from it (a random initialization may miss
-facts, a fit may need more heads), the construction is built when that takes seconds. Otherwise the row has no numbers
-and says where the build starts.
+Sizes are chosen by the constructions' own code. If the built size may differ (a random initialization may miss facts, a
+fit may need more heads, whole numbers are packed), the size is an estimate and marked so. The methods that are expected
+to be smallest are built as long as `BUILD_SECONDS` of CPU time last; `everything` builds all of them.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.build import Built, build
 from rote.constructions.construction import Construction, Request, parse_options
+from rote.constructions.expected import expected_size
 from rote.errors import CheckFailed, InputError
+from rote.experiments.sizing.folder_sizes import FolderSizes
 from rote.experiments.sizing.row import PlanRow
-from rote.folders.folder import weights_bytes
-from rote.models.spec import Dtype, Spec, in_words, size_of
+from rote.folders.folder import folder_files, tensor_bytes
+from rote.folders.layout import WEIGHTS
+from rote.models.spec import Dtype, in_words
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, TokenTask
 from rote.theory import RESULTS
 
 BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
-INDEX_BITS = 64
+BUILD_SECONDS = 1.5
+"""CPU seconds, as estimated, for building the rows that are expected to be smallest."""
 
 
 @dataclass(frozen=True)
@@ -32,89 +35,106 @@ class PlannedBuild:
 
     id: str
     construction: Construction[Any, Any]
-    quick_facts: int
-    """Number of facts up to which building takes seconds."""
     options: dict[str, Any] = field(default_factory=dict)
 
     def build(self, task: TokenTask, dtype: Dtype | None, progress: Progress = SILENT) -> Built:
         """The model that the row describes."""
-        return build(task, self.construction.id, dtype=dtype, keep_keys=False, progress=progress, **self.options)
+        return build(task, self.construction.id, dtype=dtype, progress=progress, **self.options)
+
+    def request(self, task: TokenTask, dtype: Dtype | None) -> Request[Any, Any]:
+        """The request by which the model would be built."""
+        return Request(
+            task, parse_options(self.construction, self.options), dtype=dtype or self.construction.default_dtype
+        )
 
 
 def planned_builds(task: TokenTask) -> list[PlannedBuild]:
     """Every construction of such tasks, and Theorem 1 with query-key matrices of rank one (Remark 2)."""
     builds = [
-        PlannedBuild(id, construction, construction.quick_facts)
+        PlannedBuild(id, construction)
         for id, construction in CONSTRUCTIONS.items()
         if isinstance(task, construction.tasks)
     ]
     if isinstance(task, AssociationTask):
         # Rank one leaves no room for the gates of the fast solver, so the dense one limits the number of facts.
-        builds.append(PlannedBuild("dana2025.remark2", CONSTRUCTIONS["dana2025.theorem1"], 2_500, {"rank_one": True}))
+        theorem1 = CONSTRUCTIONS["dana2025.theorem1"]
+        slower = replace(theorem1, cpu_seconds=None, quick_facts=2_500)
+        builds.append(PlannedBuild("dana2025.remark2", slower, {"rank_one": True}))
     return builds
 
 
-def built_row(
-    planned: PlannedBuild, task: TokenTask, dtype: Dtype | None, everything: bool = False, progress: Progress = SILENT
-) -> PlanRow:
-    """The row of one construction: the size of the built model, where the build starts, or why it is rejected."""
-    construction = planned.construction
-    request = Request(
-        task,
-        parse_options(construction, planned.options),
-        dtype=dtype or construction.default_dtype,
-        progress=progress,
+def built_rows(
+    task: TokenTask, dtype: Dtype | None, everything: bool = False, progress: Progress = SILENT
+) -> list[PlanRow]:
+    """The row of every construction: sized, built where that is cheap and the model is small, or rejected."""
+    sizes = FolderSizes(task)
+    planned = [(build, expected_row(build, task, dtype, sizes)) for build in planned_builds(task)]
+    rows = [row for _, row in planned if row.section != "estimates"]
+    uncertain = sorted(
+        ((build, row) for build, row in planned if row.section == "estimates"), key=lambda pair: pair[1].bytes or 0
     )
+    left = BUILD_SECONDS
+    with progress.stage("methods", len(uncertain)) as stage:
+        for build, row in uncertain:
+            stage.describe(build.id)
+            seconds = build.construction.expected_seconds(build.request(task, dtype))
+            if everything or seconds <= left:
+                left -= seconds
+                rows.append(built_row(build, task, dtype, progress))
+            else:
+                rows.append(row)
+            stage.advance()
+    return rows
+
+
+def expected_row(planned: PlannedBuild, task: TokenTask, dtype: Dtype | None, sizes: FolderSizes) -> PlanRow:
+    """The row of one construction without building it: its size, an estimate, or why it is rejected."""
+    construction = planned.construction
     try:
-        spec = construction.spec(request) if construction.spec else None
-        reason = construction.size_may_differ(request) if construction.size_may_differ else ""
-        if spec is not None and not reason:
-            return _sized(planned, spec, request.dtype)
-        if everything or task.facts <= planned.quick_facts:
-            return _measured(planned, planned.build(task, dtype, progress))
+        size = expected_size(construction, planned.request(task, dtype))
     except (InputError, CheckFailed) as error:
         return _rejected(planned, str(error))
-    # Numbers are guarantees, so a size that may grow is given in words only.
+    if size is None:
+        return _row(planned, section="estimates", possible=True, model="not sized", reason="only building tells")
+    provenance = {
+        "method": construction.id,
+        "source": construction.source,
+        "seed": 0,
+        "options": parse_options(construction, planned.options).model_dump(mode="json"),
+    }
     return _row(
         planned,
-        section="starts",
+        section="estimates" if size.estimated else "builds",
         possible=True,
-        model="not sized" if spec is None else in_words(spec),
-        spec=None if spec is None else spec.to_config(),
-        reason=f"only building tells, and {task.facts:,} facts take a while"
-        if spec is None
-        else f"it starts from {spec.parameters():,} parameters; {reason}",
+        model="deep ReLU network" if size.spec is None else in_words(size.spec),
+        spec=None if size.spec is None else size.spec.to_config(),
+        parameters=size.parameters,
+        weights=size.weights,
+        bytes=sizes.complete(size, dtype or construction.default_dtype, provenance),
+        reason=f"estimated: {size.estimated}" if size.estimated else "the build ends in this size",
+        note="" if construction.exact else "most facts, not all",
     )
 
 
-def _sized(planned: PlannedBuild, spec: Spec, dtype: str) -> PlanRow:
-    bits = float(BITS[dtype] * spec.parameters() + INDEX_BITS * size_of(spec.index_shapes()))
+def built_row(planned: PlannedBuild, task: TokenTask, dtype: Dtype | None, progress: Progress = SILENT) -> PlanRow:
+    """The row of one construction that is built: the size of its folder, or why it is rejected."""
+    try:
+        built = planned.build(task, dtype, progress)
+    except (InputError, CheckFailed) as error:
+        return _rejected(planned, str(error))
+    model, certificate = built.model, built.certificate
+    files = folder_files(model, built.origin, built.provenance, certificate)
+    weights = tensor_bytes(files[WEIGHTS])
+    packed = f", packed from {model.bytes:,} bytes" if weights < model.bytes else ""
     return _row(
         planned,
         section="builds",
         possible=True,
-        model=in_words(spec),
-        spec=spec.to_config(),
-        parameters=spec.parameters(),
-        bits=bits,
-        bytes=math.ceil(bits / 8),
-        reason="the build ends in this size",
-        note="" if planned.construction.exact else "guarantees most facts, not all",
-    )
-
-
-def _measured(planned: PlannedBuild, built: Built) -> PlanRow:
-    size, certificate = weights_bytes(built.model), built.certificate
-    packed = f", packed from {built.model.bytes:,} bytes" if size < built.model.bytes else ""
-    return _row(
-        planned,
-        section="builds",
-        possible=True,
-        model=in_words(built.model.spec),
-        spec=built.model.spec.to_config(),
-        parameters=built.model.parameters,
-        bits=8.0 * size,
-        bytes=size,
+        model=in_words(model.spec),
+        spec=model.spec.to_config(),
+        parameters=model.parameters,
+        weights=weights,
+        bytes=sum(map(len, files.values())),
         reason=f"built: {certificate.recalled:,} of {certificate.facts:,} recalled in {certificate.dtype}{packed}",
         note="" if certificate.complete else f"misses {certificate.missed:,} facts",
     )

@@ -1,30 +1,29 @@
-"""The plan of given facts: the size of each method's model, with a look-up table and a zip for comparison.
+"""The plan of given facts: the complete folder of each method's model, beside what else one would use.
 
-A row with a method gives the parameters and bytes of its model, says that only building tells, or why the method is
-rejected. Bytes are those of the tensors in the file of weights; only the zip includes the words of the vocabulary.
-Results without a construction have rows without bytes.
+A row with a method gives the bytes of its folder, of its weights, and its parameters; an estimate is marked as one.
+What is not a model counts its words too. Results without a construction have rows without bytes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import get_args
 
 from rote.arguments import typed
 from rote.display import Records
-from rote.experiments.sizing.built import BITS, built_row, planned_builds
+from rote.experiments.sizing.alternatives import alternatives
+from rote.experiments.sizing.built import BITS, built_rows
+from rote.experiments.sizing.folder_sizes import FolderSizes
 from rote.experiments.sizing.row import PlanRow, Section
-from rote.experiments.sizing.theory import rows_without_model, theory_rows
-from rote.experiments.storage import zipped_bytes
+from rote.experiments.sizing.theory import counting_row, theory_rows
 from rote.models.model import dtype_named
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 
-SHOWN = ("id", "section", "bytes", "parameters", "model", "reason")
+SHOWN = ("id", "section", "bytes", "weights", "parameters", "model", "reason")
 """Columns of a plan when it is shown as a table."""
 
 
@@ -36,10 +35,10 @@ def plan(
     everything: bool = False,
     progress: Progress = SILENT,
 ) -> Records[PlanRow]:
-    """Every way to store the facts, section by section, fewest bytes first.
+    """Every way to store the facts, section by section, fewest bytes of the complete folder first.
 
-    Default of `dtype`: each method's own. Methods whose size only building tells are built if that takes seconds, or
-    always with `everything`.
+    Default of `dtype`: each method's own. Where only building tells the size, the row is an estimate; the smallest are
+    built while that takes a second or two, and all of them with `everything`.
 
     >>> import rote
     >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
@@ -50,14 +49,13 @@ def plan(
     task = require_tokens(facts(task), why)
     if dtype is not None:
         dtype_named(dtype)
-    file = Path(task.origin.source)
-    built = [built_row(build, task, dtype, everything, progress) for build in planned_builds(task)]
-    return plan_rows(task, dtype, built, zipped_bytes(file if file.is_file() else task))
+    return plan_rows(task, dtype, built_rows(task, dtype, everything, progress))
 
 
-def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow], zipped: int) -> Records[PlanRow]:
+def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow]) -> Records[PlanRow]:
     """The rows of builds, of theory and of storage without a model, in order."""
-    without = rows_without_model(task.shape, BITS[dtype or "float32"], zipped)
+    sizes = FolderSizes(task)
+    without = [counting_row(task.shape, BITS[dtype or "float32"]), *alternatives(task, sizes.words, sizes.keys)]
     return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)
 
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 NO_METHOD = "none"
 """The method of a row without a model, or without a construction."""
 
-Section = Literal["builds", "starts", "orders", "refused", "no model"]
-"""Kind of a row: the size of a built model (`builds`); a start of a build whose size only building tells (`starts`);
+Section = Literal["builds", "estimates", "orders", "refused", "no model"]
+"""Kind of a row: the size that a build ends in (`builds`); an estimate of it, where only building tells (`estimates`);
 theory without a construction (`orders`); a rejected construction (`refused`); storage without a model (`no model`)."""
 
 
@@ -26,7 +26,8 @@ class PlanRow(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """Id of the method or result that gives the size; `table.fixed`, `table.entropy` or `zip` without a model."""
+    """Id of the method or result that gives the size; `entropy`, `retrieval`, `trie`, `sqlite`, `xz` or `zip` without a
+    model."""
     kind: str
     """Kind of the result that it meets; `exact` without a model, `limit` for a lower bound on every model."""
     section: Section
@@ -36,9 +37,11 @@ class PlanRow(BaseModel):
     spec: dict[str, Any] | None = None
     """The specification, if rote has the architecture."""
     parameters: int | None = None
-    bits: float | None = None
-    bytes: int | None = None
+    weights: int | None = None
     """Bytes of the tensors in the file of weights."""
+    bytes: int | None = None
+    """Bytes of the complete model folder (weights, words, stored keys, configuration, certificate), or of all that is
+    stored without a model. By theory alone, without a table: those of the weights."""
     construction: str = NO_METHOD
     """The method that builds it."""
     options: dict[str, Any] = Field(default_factory=dict)

@@ -64,7 +64,9 @@ def smallest_by_theory(shape: TaskShape, bits: int = 32, zipped: int | None = No
             total = size.parameters * (size.bits_per_parameter or float(bits))
             if isinstance(size, SmallestModel):
                 total += INDEX_BITS * size_of(size.spec.index_shapes())
-            rows.append(_order(result, size).model_copy(update={"bits": total, "bytes": math.ceil(total / 8)}))
+            rows.append(
+                _order(result, size).model_copy(update={"weights": math.ceil(total / 8), "bytes": math.ceil(total / 8)})
+            )
     return sorted(rows, key=lambda row: (not row.possible, math.inf if row.bytes is None else row.bytes, row.id))
 
 
@@ -94,23 +96,27 @@ def _refused(result: Result, reason: str) -> PlanRow:
     )
 
 
-def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow]:
-    """The counting bound on every model, plain look-up tables, and a zip."""
+def counting_row(shape: TaskShape, bits: int) -> PlanRow:
+    """The counting bound on every model: the bits in the answers, without words and keys."""
     fewest = max(1, math.ceil(shape.bits / bits))
+    return PlanRow(
+        id="rote.counting",
+        kind="limit",
+        section="no model",
+        possible=True,
+        model=f"any model of {bits}-bit numbers",
+        parameters=fewest,
+        bytes=math.ceil(fewest * bits / 8),
+        reason=f"the answers carry {shape.bits:.0f} bits: no model of typical answers is smaller, keys left out",
+        source=RESULTS["rote.counting"].source,
+    )
+
+
+def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow]:
+    """The counting bound on every model, plain look-up tables without words, and a zip."""
     return [
-        PlanRow(
-            id="rote.counting",
-            kind="limit",
-            section="no model",
-            possible=True,
-            model=f"any model of {bits}-bit numbers",
-            parameters=fewest,
-            bits=float(fewest * bits),
-            bytes=math.ceil(fewest * bits / 8),
-            reason=f"the answers carry {shape.bits:.0f} bits: no model of typical answers is smaller, keys left out",
-            source=RESULTS["rote.counting"].source,
-        ),
-        _table("table.fixed", float(fixed_width_bits(shape)), "keys and answers in whole bits, a row per fact"),
+        counting_row(shape, bits),
+        _table("table.fixed", float(fixed_width_bits(shape)), "keys and answers in whole bits, one row per fact"),
         _table("table.entropy", entropy_bits(shape), "the set of keys and the answers at their entropy"),
         PlanRow(
             id="zip",
@@ -118,7 +124,6 @@ def rows_without_model(shape: TaskShape, bits: int, zipped: int) -> list[PlanRow
             section="no model",
             possible=True,
             model="zip of the facts",
-            bits=float(8 * zipped),
             bytes=zipped,
             reason="measured; includes the words themselves",
             source="deflate, strongest setting",
@@ -133,7 +138,6 @@ def _table(id: str, bits: float, reason: str) -> PlanRow:
         section="no model",
         possible=True,
         model="look-up table",
-        bits=bits,
         bytes=math.ceil(bits / 8),
         reason=reason,
         source="counting",
