@@ -8,18 +8,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Byte code is kept: some hundred processes of the tests would each compile rote again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage lint bench docs fuzz sanitize doctor wordnet clean
+.PHONY: demo test lint bench docs fuzz sanitize doctor wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
 
+# With COVERAGE=yes, half as long again: the share of statements that they reach, which must not fall below fail_under.
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15
-
-# The same tests, half as long again, with the share of statements that they reach; it fails below fail_under.
-coverage: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov=rote --cov-report=
-	$(BIN)/python tools/coverage_by_package.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(COVERAGE),--cov=rote --cov-report=,--durations 15)
+	$(if $(COVERAGE),$(BIN)/python tools/coverage_by_package.py)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
