@@ -12,7 +12,7 @@ from rote.errors import InputError
 from rote.tasks import DistributionTask, VectorTask
 from rote.tasks.facts import facts
 from rote.tasks.generators import random_associations, random_distributions, random_vectors
-from rote.tasks.generators.contexts import draw_contexts
+from rote.tasks.generators.associations import draw_contexts
 from rote.tasks.rows import distinct_rows
 
 GENERATORS = [

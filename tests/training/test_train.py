@@ -32,7 +32,7 @@ def test_accuracy_is_recall_and_names_its_weighting(engine):
     assert found.recall > 0.5
     missed = np.zeros(144, bool)
     missed[found.missed] = True
-    from rote.training.data import Data
+    from rote.training.run import Data
 
     weights = Data(TrainingProblem.of(task), trained.protocol, 3).weights
     assert trained.sampled_accuracy == pytest.approx(weights[~missed].sum())

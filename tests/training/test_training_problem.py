@@ -5,9 +5,9 @@ from lookups import lookup, noisy
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
-from rote.training.data import Data
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import fast, learning_rates, paper
+from rote.training.run import Data
 
 SPEC = AttentionOnly(vocab=50, context=2, dim=5, head_dim=5, heads=6)
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from rote.errors import InputError, listed, nearest, problems
 from rote.tasks.association import AssociationTask
-from rote.tasks.cleaning import stripped, without_blanks
-from rote.tasks.contradictions import one_answer_each
+from rote.tasks.cleaning import one_answer_each, stripped, without_blanks
 from rote.tasks.distribution import DistributionTask
 from rote.tasks.keys import Tokenised, as_letters, as_spaces, as_words, numbered
 from rote.tasks.origin import Origin, Reading

@@ -24,14 +24,13 @@ from rote.models.spec import Spec
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import TokenTask
 from rote.training import native_engine
-from rote.training.data import Data
 from rote.training.failure import FAILURES, Failed
 from rote.training.initial import flattened, initial_weights, trainable
 from rote.training.memory import MOST_STACKED, bytes_per_model, free_memory, refuse_what_cannot_fit
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import EngineName, Protocol
 from rote.training.result import Trained
-from rote.training.run import run
+from rote.training.run import Data, run
 from rote.training.torch_objective import TorchObjective
 
 

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from gmpy2 import is_prime  # pyright: ignore[reportAttributeAccessIssue]
 
-from rote.constructions.vardi2022.groups import packed
 from rote.constructions.vardi2022.network import Builder
-from rote.constructions.vardi2022.select import select
-from rote.constructions.vardi2022.steps import remainder, threshold
+from rote.constructions.vardi2022.select import packed, remainder, select, threshold
 from rote.errors import InputError
 
 CANDIDATES = 1 << 14

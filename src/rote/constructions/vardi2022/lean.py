@@ -2,7 +2,7 @@
 
 A group is its smallest key, and words that hold the first key's label, then for each further key its difference from
 the one before and its label. The register `ahead` starts at x - first key + 1, loses each difference in turn, and says
-where x lies: 1 at the key itself, more beyond it, 0 before it. Two layers a bit (`rote.constructions.vardi2022.steps`).
+where x lies: 1 at the key itself, more beyond it, 0 before it. Two layers per bit (see `select`).
 
 Two meanings: `match` gives the label of key x, and 0 where x is no key. `interval` gives the label of the largest key
 not above x; then neighbours with one label need one entry, and nothing needs to say where keys are absent.
@@ -18,10 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from rote.constructions.vardi2022.groups import concatenated
 from rote.constructions.vardi2022.network import Builder
-from rote.constructions.vardi2022.select import select
-from rote.constructions.vardi2022.steps import threshold
+from rote.constructions.vardi2022.select import concatenated, select, threshold
 
 Meaning = Literal["match", "interval"]
 

@@ -5,8 +5,7 @@ Smallest #blocks against N (Figure 7) and against the length n, and curves of tr
 the paper leaves open is chosen in `choices`.
 """
 
-from rote.papers.kajitsuka2025.curves import THREE_CLASSES, TWO_CLASSES
-from rote.papers.kajitsuka2025.smallest import BY_LENGTH, BY_SEQUENCES, FIXED_EMBEDDING
+from rote.papers.kajitsuka2025.smallest import BY_LENGTH, BY_SEQUENCES, FIXED_EMBEDDING, THREE_CLASSES, TWO_CLASSES
 from rote.papers.kajitsuka2025.statements import STATEMENTS
 from rote.papers.kinds.blocks import BlockFigure
 from rote.papers.kinds.statements import Statement
