@@ -128,3 +128,29 @@ def test_methods_to_try_are_registered_for_associations():
     assert fallbacks(ONE_TOKEN) == ([*FALLBACKS], [])
     for id in TRANSFORMERS:
         assert CONSTRUCTIONS[id].spec is not None
+
+
+def test_the_smallest_folder_is_found_over_all_architectures():
+    task = facts("countries:facts=200,seed=1")
+    built = build(task, smallest=True)
+    sizes = {
+        attempt.what: int(attempt.reason.split()[3].replace(",", ""))
+        for attempt in built.attempts
+        if attempt.reason.startswith("a folder of")
+    }
+    assert len(sizes) > 2
+    assert built.summary()["folder_bytes"] < min(sizes.values())
+    assert built.certificate.complete
+    known = {attempt.what.split(",")[0] for attempt in built.attempts} | {built.provenance["method"]}
+    assert {"rote.selector", "kajitsuka2025.embedding_table", "dana2025.theorem1"} <= known
+
+
+def test_the_smallest_folder_within_no_time_is_the_quickest_and_says_what_was_left():
+    task = facts("countries:facts=200,seed=1")
+    hasty = build(task, smallest=True, within=0.0)
+    assert any("a larger `within` allows them" in attempt.reason for attempt in hasty.attempts)
+
+
+def test_the_smallest_folder_chooses_its_own_method():
+    with pytest.raises(InputError, match="leave `method`, sizes and options out"):
+        build("countries", "rote.selector", smallest=True)

@@ -28,6 +28,7 @@ def build(
     dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
     seed: Seed = 0,
     within: Annotated[float, Parameter(converter=seconds)] = 30.0,
+    smallest: Annotated[bool, Parameter(negative="")] = False,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     keep_keys: bool = True,
@@ -43,6 +44,7 @@ def build(
 
     - `rote build countries -o model`
     - `rote build airports -o model --within 5m`
+    - `rote build airports -o model --smallest`
     - `rote build mine.csv --key name --answer city -o model`
 
     Parameters
@@ -61,6 +63,8 @@ def build(
         Precision of the saved weights, in which every fact is checked. Default: float32 unless the method needs more.
     within
         Time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more. Default: 30s.
+    smallest
+        Choose the fewest bytes of the complete folder, over all architectures, instead of the smallest Transformer.
     rank_one
         Query-key matrices of rank one (Dana et al., Remark 2).
     set_
@@ -91,6 +95,7 @@ def build(
         dtype=dtype,
         seed=seed,
         within=within,
+        smallest=smallest,
         keep_keys=keep_keys,
         progress=bars(),
         **options,

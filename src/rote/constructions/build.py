@@ -9,7 +9,17 @@ from typing import Any
 
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.choice import Budget, Candidate, default_method, fallbacks, none_holds, smallest_first
+from rote.constructions.choice import (
+    HOPELESS,
+    PACKED_BY,
+    Budget,
+    Candidate,
+    default_method,
+    fallbacks,
+    none_holds,
+    quickest_first,
+    smallest_first,
+)
 from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
 from rote.display import html_pairs
@@ -21,7 +31,7 @@ from rote.measure.certificate import Certificate, examine
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, Task
+from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import Facts, facts
 from rote.tasks.origin import Origin
 
@@ -121,6 +131,7 @@ def build(
     dtype: Dtype | None = None,
     seed: int = 0,
     within: float = 30.0,
+    smallest: bool = False,
     keep_keys: bool = True,
     progress: Progress = SILENT,
     **options: Any,
@@ -131,7 +142,8 @@ def build(
     fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored in
     the smallest attention-only Transformer that can be built `within` so many seconds (longer if there is no faster
     one), or by the first of the other methods that recalls every fact; `attempts` says what was left and why, and
-    `runner_up` names the next larger Transformer.
+    `runner_up` names the next larger Transformer. With `smallest`, the model is the one whose complete folder takes
+    fewest bytes, of any architecture.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
 
     >>> import rote
@@ -147,7 +159,12 @@ def build(
         dtype_named(dtype)
     common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress}
     open_choice = method is None and not options and all(size is None for size in sizes.values())
-    if open_choice and isinstance(task, AssociationTask):
+    if smallest and not open_choice:
+        raise InputError("`smallest=True`: chooses the method and its sizes; leave `method`, sizes and options out")
+    if smallest:
+        task = require_associations(task, "the smallest folder is chosen among models that recall every fact")
+        built = _smallest_folder(task, Budget(within), **common)
+    elif open_choice and isinstance(task, AssociationTask):
         built = _smallest_that_holds(task, Budget(within), **common)
     else:
         built = _by(construction_named(method or default_method(task)), task, sizes, options, **common)
@@ -188,6 +205,39 @@ def _smallest_that_holds(
         if built := attempt(method):
             return replace(built, attempts=(*abandoned, *built.attempts))
     raise none_holds(task, dtype, [*abandoned, *left_out])
+
+
+def _smallest_folder(
+    task: AssociationTask, budget: Budget, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
+) -> Built:
+    """The model whose complete folder is smallest, of the methods that the budget allows."""
+    if seed < 0:
+        raise InputError(f"seed {seed}: a seed is 0 or more")
+    candidates, abandoned = quickest_first(task, dtype)
+    tried: list[tuple[int, Built]] = []
+    for candidate in candidates:
+        least = candidate.weights // PACKED_BY.get(candidate.method, 1)
+        if tried and least > HOPELESS * tried[0][0]:
+            large = f"about {candidate.weights:,} bytes of weights, against a folder of {tried[0][0]:,}"
+            abandoned.append(Abandoned(str(candidate), large))
+            continue
+        if tried and candidate.cpu_seconds > budget.left:
+            late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
+            abandoned.append(Abandoned(str(candidate), late))
+            continue
+        try:
+            construction, deadline = construction_named(candidate.method), budget.deadline if tried else None
+            built = _by(construction, task, {}, {}, dtype, seed, keep_keys, progress, deadline)
+        except (InputError, CheckFailed) as error:
+            abandoned.append(Abandoned(candidate.method, str(error)))
+            continue
+        tried.append((_sizes(built)["folder_bytes"], built))
+        tried.sort(key=lambda pair: pair[0])
+    if not tried:
+        raise none_holds(task, dtype, abandoned)
+    larger = [Abandoned(built.provenance["method"], f"a folder of {size:,} bytes") for size, built in tried[1:]]
+    best = tried[0][1]
+    return replace(best, attempts=(*larger, *abandoned, *best.attempts))
 
 
 def _by(
