@@ -28,5 +28,5 @@ def test_a_run_below_the_floor_fails(tmp_path, floor, code):
 
 
 def test_ci_holds_the_floor():
-    assert "\nmake coverage\n" in (ROOT / ".ci" / "run").read_text()
+    assert "\nmake test COVERAGE=yes\n" in (ROOT / ".ci" / "run").read_text()
     assert coverage.Coverage(config_file=str(ROOT / "pyproject.toml")).get_option("report:fail_under") >= 90
