@@ -26,7 +26,7 @@ class VectorTrial(Trial):
     protocol: VectorProtocol
     seed: int
     heads_measured: bool = False
-    """Whether the ledger keeps how the heads share the examples (see `saturation`)."""
+    """Whether the ledger keeps how the heads share the examples (see `queue.head_shares`)."""
 
     @property
     def cell(self) -> dict[str, Any]:
