@@ -55,12 +55,11 @@ def ask(
     if runners_up < 0:
         raise InputError(f"`runners_up={runners_up}`: must be at least 0")
 
-    from rote.folders import read_folder
-
-    asked = read_folder(model).model
     if words == (STDIN,):
-        return _from_stdin(asked, runners_up, as_json)
-    answer = asked.ask(*words, runners_up=runners_up)
+        from rote.folders import read_folder
+
+        return _from_stdin(read_folder(model).model, runners_up, as_json)
+    answer = _one(model, words, runners_up)
     if as_json:
         print_json(answer.summary())
     elif answer.answer is None:
@@ -75,6 +74,19 @@ def ask(
             },
         )
     return 0 if answer.known else 1
+
+
+def _one(folder: Path, words: tuple[str, ...], runners_up: int) -> Answer:
+    """The answer to one question, without torch where a few products of matrices in numpy do."""
+    from rote.folders.quick import read_quick
+    from rote.models.asking import ask as ask_model
+
+    quick = read_quick(folder)
+    if quick is not None:
+        return ask_model(quick, words, runners_up)
+    from rote.folders import read_folder
+
+    return read_folder(folder).model.ask(*words, runners_up=runners_up)
 
 
 def _from_stdin(model: Model, runners_up: int, as_json: bool) -> int:

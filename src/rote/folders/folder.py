@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from rote.arguments import typed
-from rote.display import html_pairs, number
+from rote.display import html_pairs
 from rote.errors import InputError, RoteError, problems, validation_problems
-from rote.files import WORDS, HeldFolder, packed_xz
+from rote.files import HeldFolder, packed_xz
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.layout import (
     CERTIFICATE,
@@ -35,24 +35,16 @@ from rote.folders.layout import (
     opened_model,
     read_config,
 )
-from rote.folders.packed import PLACES, packed, unpacked
+from rote.folders.packed import packed, unpacked
+from rote.folders.reading import key_reader, read_vocabulary, refuse_larger
 from rote.folders.tensors import TensorFile
+from rote.folders.unpacked import PLACES
 from rote.measure.certificate import Certificate
 from rote.models.model import Model, dtype_named, misfits
 from rote.models.spec import Spec
-from rote.tasks.key_reader import KeyReader
-from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
 from rote.version import __version__
-
-MOST_TIMES, SMALL_UNPACKED = 256, 2**24
-"""Packed weights unpack to at most so many times their file in float64, or so many bytes: those that rote packs to 40
-to 70 times."""
-MOST_LAYERS = 1024
-"""Layers of a specification whose tensors are packed, so that their number does not tell."""
-LONGEST_CONTEXT = 2**16
-"""Context up to which a specification needs no tensor that is as long."""
 
 
 @dataclass(frozen=True)
@@ -200,22 +192,12 @@ def read_folder(path: str | Path, below: Path | None = None) -> Folder:
         if vocabulary is None and config.stored_keys is not None:
             raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
         weights = _weights(folder, spec, config.dtype)
-        reader = _reader(folder, config, spec, vocabulary)
+        reader = key_reader(folder, config, spec, vocabulary)
         try:
             model = Model(spec, weights, vocabulary, reader)
         except RoteError as error:
             raise _misfit(path, error) from None
         return Folder(path, model, config.facts, config.provenance, _certificate(folder))
-
-
-def read_vocabulary(folder: HeldFolder, name: str) -> Vocabulary | None:
-    """The tokens in a file of a folder, where it has that file."""
-    if not folder.has(name):
-        return None
-    tokens = folder.json(name, WORDS)
-    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-        raise InputError(f"{folder.path / name}: must be a list of tokens")
-    return Vocabulary(tokens)
 
 
 def _weights(folder: HeldFolder, spec: Spec, dtype: str) -> dict[str, Tensor]:
@@ -230,35 +212,8 @@ def _weights(folder: HeldFolder, spec: Spec, dtype: str) -> dict[str, Tensor]:
     return file.torch()
 
 
-def refuse_larger(spec: Spec, file: TensorFile, is_packed: bool = False) -> None:
-    """Reject a specification that asks for more than its tensor file can hold, before anything is made of it."""
-    most = max(SMALL_UNPACKED, MOST_TIMES * file.bytes) // 8 if is_packed else file.numbers
-    if is_packed and spec.parameters() > most:
-        raise InputError(
-            f"{file.where}: {file.bytes:,} bytes of packed weights unpack to {most:,} parameters at most, but the "
-            f"specification has {number(spec.parameters())}; is the file whole?"
-        )
-    for name, largest in (("layers", max(MOST_LAYERS, len(file.entries))), ("context", max(LONGEST_CONTEXT, most))):
-        size = getattr(spec, name, None)
-        if isinstance(size, int) and size > largest:
-            raise InputError(
-                f"{file.where}: the specification has {name} {number(size)}, its tensors are for {largest:,} at most"
-            )
-
-
 def _misfit(path: Path, error: Exception) -> InputError:
     return InputError(f"{path}: the tensors do not fit the specification. {error}")
-
-
-def _reader(folder: HeldFolder, config: FolderConfig, spec: Spec, vocabulary: Vocabulary | None) -> KeyReader | None:
-    """How the model's keys are read, with the set of those that were stored where the folder has one."""
-    if vocabulary is None or spec.reads != "tokens":
-        return None
-    stored = None
-    if config.stored_keys is not None:
-        file = TensorFile.of(folder, KEYS)
-        stored = KeySet.read(config.stored_keys, file.numpy(), file.where)
-    return KeyReader(vocabulary, spec.context, config.facts.reading, config.facts.key_columns, stored)
 
 
 def read_certificate(path: str | Path, below: Path | None = None) -> Certificate | None:

@@ -11,26 +11,27 @@ import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors.numpy
-import safetensors.torch
-import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
-from torch import Tensor
 
 from rote.errors import InputError, cut
 from rote.files import TENSORS, HeldFolder, bytes_of, parsed
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 LONGEST_HEADER = 2**24
 """Bytes of a header: some hundred thousand tensors."""
 
-DTYPES: dict[str, torch.dtype] = {
-    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
-    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool,
+DTYPES: dict[str, tuple[str, int]] = {
+    "F64": ("float64", 8), "F32": ("float32", 4), "F16": ("float16", 2), "BF16": ("bfloat16", 2), "I64": ("int64", 8),
+    "I32": ("int32", 4), "I16": ("int16", 2), "I8": ("int8", 1), "U8": ("uint8", 1), "BOOL": ("bool", 1),
 }  # fmt: skip
+"""Names of dtypes in a header, with torch's names and the bytes of a number."""
 
 
 class TensorEntry(BaseModel):
@@ -49,7 +50,7 @@ class TensorEntry(BaseModel):
         start, end = self.data_offsets
         if any(length < 0 for length in self.shape) or not 0 <= start <= end:
             raise ValueError("a size or a place is negative")
-        if self.numbers * DTYPES[self.dtype].itemsize != end - start:
+        if self.numbers * DTYPES[self.dtype][1] != end - start:
             raise ValueError(f"{end - start:,} bytes do not hold a tensor {self.dtype} of shape {self.shape}")
 
     @property
@@ -93,13 +94,17 @@ class TensorFile:
 
     def outline(self) -> dict[str, Tensor]:
         """Tensors of the same shapes and dtypes that take no memory."""
+        import torch
+
         return {
-            name: torch.empty(entry.shape, dtype=DTYPES[entry.dtype], device="meta")
+            name: torch.empty(entry.shape, dtype=getattr(torch, DTYPES[entry.dtype][0]), device="meta")
             for name, entry in self.entries.items()
         }
 
     def torch(self) -> dict[str, Tensor]:
         """The tensors."""
+        import safetensors.torch
+
         try:
             return safetensors.torch.load(self._bytes())
         except (SafetensorError, ValueError, TypeError, RuntimeError) as error:

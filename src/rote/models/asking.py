@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from torch import Tensor
 
 from rote.errors import InputError
 from rote.models.spec import Spec
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 AT_ONCE = 1024
 """Keys that are run together."""
@@ -66,7 +68,7 @@ class Askable(Protocol):
     def spec(self) -> Spec: ...
 
     @property
-    def weights(self) -> dict[str, Tensor]: ...
+    def weights(self) -> dict[str, Tensor] | dict[str, np.ndarray]: ...
 
     @property
     def vocabulary(self) -> Vocabulary | None: ...
@@ -74,7 +76,7 @@ class Askable(Protocol):
     @property
     def reader(self) -> KeyReader | None: ...
 
-    def logits(self, inputs: Any) -> Tensor: ...
+    def logits(self, inputs: Any) -> Tensor | np.ndarray: ...
 
 
 def reader_of(model: Askable) -> KeyReader:
@@ -86,7 +88,7 @@ def reader_of(model: Askable) -> KeyReader:
     if model.vocabulary is None:
         raise InputError("this model has no vocabulary, so its tokens have no words; use `model.logits` on token ids")
     keys = model.weights.get("keys")
-    stored = None if keys is None else KeySet.of(keys.numpy().astype(np.int32))
+    stored = None if keys is None else KeySet.of(np.asarray(keys).astype(np.int32))
     return KeyReader(model.vocabulary, model.spec.context, stored=stored)
 
 
@@ -106,11 +108,25 @@ def answers(model: Askable, keys: Sequence[Sequence[str]], runners_up: int = 3) 
         if not known.any():
             yield from (Answer(key, None, None, False) for key in some)
             continue
-        logits = model.logits(ids[known])
-        best = logits.float().topk(min(1 + max(1, runners_up), logits.shape[1]))
-        rows = iter(zip(best.values.double().tolist(), best.indices.tolist(), strict=True))
+        logits = _numbers(model.logits(ids[known]))
+        best = _largest(logits, 1 + max(1, runners_up))
+        rows = iter(zip(np.take_along_axis(logits, best, 1).tolist(), best.tolist(), strict=True))
         for key, is_known in zip(some, known.tolist(), strict=True):
             yield _answer(key, *next(rows), words, runners_up) if is_known else Answer(key, None, None, False)
+
+
+def _numbers(logits: Tensor | np.ndarray) -> np.ndarray:
+    return logits.astype(np.float64) if isinstance(logits, np.ndarray) else logits.double().numpy()
+
+
+def _largest(logits: np.ndarray, count: int) -> np.ndarray:
+    """Places of the largest logits of each row, largest first; of equal ones the smaller token first."""
+    if count < logits.shape[1]:
+        some = np.sort(np.argpartition(-logits, count - 1, axis=1)[:, :count], axis=1)
+    else:
+        some = np.tile(np.arange(logits.shape[1]), (len(logits), 1))
+    order = np.argsort(-np.take_along_axis(logits, some, 1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, 1)
 
 
 def _answer(
