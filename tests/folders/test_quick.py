@@ -66,6 +66,21 @@ def test_what_needs_torch_is_left_to_it(tmp_path):
     assert read_quick(relu) is None
 
 
+def test_numbers_and_dates_are_asked_as_the_table_holds_them():
+    from datetime import date
+
+    model = build({(2024, "2024-05-01"): "holiday", (2025, "2024-05-02"): "work"}).model
+    assert model.ask(2024, date(2024, 5, 1)).answer == "holiday"
+    assert [answer.answer for answer in model.ask_all([(np.int64(2025), "2024-05-02")])] == ["work"]
+
+
+def test_sentences_are_read_as_words():
+    questions = {f"What is the main river of country {number}?": f"river {number % 7}" for number in range(40)}
+    task = facts(questions)
+    assert (task.origin.reading.keys, task.context) == ("spaces", 8)
+    assert build(task).model.ask("What is the main river of country 3?").answer == "river 3"
+
+
 def test_a_cold_question_imports_no_torch(tmp_path):
     path = build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).save(tmp_path / "model")
     code = (

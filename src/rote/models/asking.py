@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -92,10 +93,9 @@ def reader_of(model: Askable) -> KeyReader:
     return KeyReader(model.vocabulary, model.spec.context, stored=stored)
 
 
-def ask(model: Askable, words: Sequence[str], runners_up: int = 3) -> Answer:
+def ask(model: Askable, words: Sequence[Any], runners_up: int = 3) -> Answer:
     """One question, in words as someone would type them."""
-    _refuse(words)
-    return next(answers(model, [reader_of(model).taken(list(words))], runners_up))
+    return next(answers(model, [reader_of(model).taken(texts(words))], runners_up))
 
 
 def answers(model: Askable, keys: Sequence[Sequence[str]], runners_up: int = 3) -> Iterator[Answer]:
@@ -137,6 +137,8 @@ def _answer(
     return Answer(key, words[tokens[0]], margin, True, tuple(others[:runners_up]))
 
 
-def _refuse(words: Sequence[str]) -> None:
-    if not words or not all(isinstance(word, str) for word in words):
-        raise InputError(f"a question is words, such as ask('J', 'F', 'K'); given {list(words)!r}")
+def texts(words: Sequence[Any]) -> list[str]:
+    """Cells of a key as a table would hold them: numbers and dates are written out."""
+    if not words or not all(isinstance(word, str | int | float | np.number | date) for word in words):
+        raise InputError(f"a question is words, numbers or dates, such as ask('J', 'F', 'K'); given {list(words)!r}")
+    return [str(word) for word in words]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import html_pairs, number
 from rote.errors import InputError, problems
-from rote.models.asking import Answer, answers, ask
+from rote.models.asking import Answer, answers, ask, texts
 from rote.models.forward import forward, forward_in_parts
 from rote.models.module import RoteModule
 from rote.models.spec import Dtype, Spec
@@ -138,16 +139,20 @@ class Model:
         """The same logits, of some inputs at a time and in order, where all of them together would be large."""
         yield from forward_in_parts(self.spec, self.weights, self._tensors(inputs))
 
-    def ask(self, *words: str, runners_up: int = 3) -> Answer:
+    def ask(self, *words: str | float | date, runners_up: int = 3) -> Answer:
         """The answer to one key, in words as someone would type them: `model.ask("capital", "France")`.
+
+        Numbers and dates are written out as a table holds them.
 
         A key that was never stored is unknown: it gets no answer instead of a confident guess.
         """
         return ask(self, words, runners_up)
 
-    def ask_all(self, keys: Iterable[Sequence[str] | str], runners_up: int = 3) -> list[Answer]:
+    def ask_all(
+        self, keys: Iterable[Sequence[str | float | date] | str | float | date], runners_up: int = 3
+    ) -> list[Answer]:
         """Answers to many keys, each the tuple of its cells, or the one cell it has."""
-        cells = [(key,) if isinstance(key, str) else tuple(key) for key in keys]
+        cells = [texts(key if isinstance(key, list | tuple) else (key,)) for key in keys]
         return list(answers(self, cells, runners_up))
 
     def _tensors(self, inputs: Any) -> Any:

@@ -24,6 +24,9 @@ from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 LONGEST_SPELLED = 80
 """Letters of a key up to which it is spelled when nobody says how to read it: attention looks at every one of them."""
 
+SENTENCE = 4
+"""Words per key, on average, from which keys are sentences."""
+
 ANSWER = "answer"
 """A column of this name says of itself what it is."""
 
@@ -107,13 +110,16 @@ def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading,
     """The reading with a choice of words or letters, and a note that tells of it where nobody made one.
 
     Keys of several cells have something to attend to as they are. A key of one cell would be a single token, so it is
-    spelled, or split at its spaces where spelling would make it longer than `LONGEST_SPELLED` letters.
+    spelled, or split at its spaces where it is a sentence or longer than `LONGEST_SPELLED` letters.
     """
     if reading.keys is not None:
         return reading, []
     if len(key_cells) > 1:
         return reading.model_copy(update={"keys": "words"}), []
     longest = max(map(len, key_cells[0]))
+    if sum(len(cell.split()) for cell in key_cells[0]) >= SENTENCE * len(key_cells[0]):
+        text = "keys are sentences, so they are read as the words that spaces divide (`keys=letters` spells them)"
+        return reading.model_copy(update={"keys": "spaces"}), [text]
     if longest > LONGEST_SPELLED and all(" " in cell for cell in key_cells[0] if len(cell) > LONGEST_SPELLED):
         text = "keys are long, so they are read as the words that spaces divide (`keys=letters` spells them)"
         return reading.model_copy(update={"keys": "spaces"}), [text]
