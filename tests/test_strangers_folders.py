@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import pytest
 import safetensors.torch
 import torch
-from rote.report.drawing import write_chart
+from rote.charts.drawing import write_chart
 
 import rote
 from hostile.strangers import FACTS, WORDS, StrangersFolders, rewrite_words

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rote.charts import BarChart as BarChart
     from rote.charts import HeatMap as HeatMap
     from rote.charts import Panels as Panels
+    from rote.constructions.choice import Candidate as Candidate
     from rote.constructions.construction import Abandoned as Abandoned
+    from rote.constructions.construction import SizeEstimate as SizeEstimate
     from rote.display import Records as Records
     from rote.display import ResultTable as ResultTable
     from rote.experiments.capacity_search import Capacity as Capacity

@@ -54,7 +54,7 @@ def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
     assert any("theorem2-checked" in line for line in table)
     figure = rote("show", "dana2025.theorem2-checked", "--json").json["figure"]
     judged = {claim["id"]: claim["verdicts"][0] for claim in figure["claims"]}
-    assert judged["as-printed"]["verdict"] == "does not"
+    assert judged["as-printed"]["verdict"] == "holds"
     assert judged["corrected"]["verdict"] == "holds"
     assert judged["corrected"]["command"] == "rote reproduce dana2025.theorem2-checked"
     assert not figure["trains"]

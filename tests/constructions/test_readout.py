@@ -136,7 +136,7 @@ def test_dependent_features_are_left_out():
 def test_the_gradient_is_that_of_cross_entropy():
     white = whiten(random_features(20, 6))
     answers = torch.randint(5, (20,), generator=torch.Generator().manual_seed(1))
-    objective = _Objective(white, answers, (5, 3), lambda output, unembed: False)
+    objective = _Objective(white, answers, (5, 3), lambda output, unembed: False, None)
     objective.use(torch.float64)
     point = random_features(1, 6 * 3 + 5 * 3, 2)[0]
     leaf = point.clone().requires_grad_()

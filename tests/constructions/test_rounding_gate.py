@@ -59,7 +59,7 @@ def test_half_precision_is_stated_and_not_held_to_the_limit():
 
 def test_the_arrowhead_has_room_unless_its_heads_are_given():
     task = three_letters(2600)
-    built = rote.build(task)
+    built = rote.build(task, "dana2025.theorem1")
     assert built.certificate.measured["method"] == "arrowhead"
     assert built.certificate.margin_rounding < MOST_ROUNDING
     fewest = -(-(2600 - 20) // 20)

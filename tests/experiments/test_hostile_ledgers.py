@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import rote
 from hostile.ledgers import ENDLESS, OBJECTS
 from rote.cli import main
 from rote.errors import InputError
-from rote.experiments.ledgers.ledger import FILE, Ledger
+from rote.experiments.ledgers.ledger import FILE, Ledger, TrialRow
 from rote.experiments.ledgers.schema import checksum
 from rote.experiments.runs.export import export_run
 from rote.experiments.runs.listing import list_runs, show_run
@@ -156,6 +157,11 @@ def test_links_pipes_and_holes_in_the_place_of_a_ledger_are_rejected(copy, run):
         Ledger.read(copy)
 
 
+def content(rows: list[TrialRow]) -> list[TrialRow]:
+    """What a trial's checksum covers: everything but when it ended, which nothing is computed from."""
+    return [replace(row, ended="") for row in rows]
+
+
 def test_every_flipped_bit_is_noticed_or_harmless(copy, run):
     data, rows = (run / FILE).read_bytes(), Ledger.read(run)[1]
     for number in range(0, 8 * len(data), 8 * len(data) // 120):
@@ -165,8 +171,8 @@ def test_every_flipped_bit_is_noticed_or_harmless(copy, run):
         read = None
         with suppress(InputError):
             list_runs(copy)
-            read = Ledger.read(copy)[1]
-        assert read in (None, rows)
+            read = content(Ledger.read(copy)[1])
+        assert read in (None, content(rows))
 
 
 def test_reading_leaves_no_file_beside_a_ledger(copy):

@@ -198,7 +198,7 @@ def _smallest_that_holds(
             late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
             abandoned.append(Abandoned(str(candidate), late))
             continue
-        if built := attempt(candidate.method, budget.deadline if faster else None):
+        if built := attempt(candidate.method, budget.deadline_for(candidate) if faster else None):
             return replace(built, attempts=(*abandoned, *built.attempts), runner_up=next(iter(rest), None))
     methods, left_out = fallbacks(task)
     for method in methods:

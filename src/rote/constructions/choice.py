@@ -37,6 +37,9 @@ HOPELESS = 2
 PACKED_BY = {"rote.selector": 8}
 """Methods of whole-number weights, with how many times smaller packing may make the weights of their formula."""
 
+OVERRUN = 3.0
+"""Times its estimate that a candidate may take while a faster one is there: a fit that will fail is slow to say so."""
+
 FALLBACKS: dict[str, int] = {
     "kajitsuka2025.embedding_table": 200_000,
     "kajitsuka2025.deep_sets": 200_000,
@@ -77,6 +80,10 @@ class Budget:
     @property
     def left(self) -> float:
         return self.deadline - time.monotonic()
+
+    def deadline_for(self, candidate: Candidate) -> float:
+        """When to give a candidate up: where the time is spent, or well after it should have ended."""
+        return min(self.deadline, time.monotonic() + OVERRUN * candidate.cpu_seconds)
 
 
 def smallest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candidate], list[Abandoned]]:
