@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from rote.constructions.construction import Request
-from rote.constructions.mahdavi2024.outputs import TheoremOptions
+from rote.constructions.mahdavi2024.options import TheoremOptions
 from rote.constructions.mahdavi2024.theorem1 import build
 from rote.measure.error import error
 from rote.tasks import VectorTask

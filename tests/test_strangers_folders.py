@@ -19,12 +19,12 @@ from xml.etree import ElementTree
 import pytest
 import safetensors.torch
 import torch
-from rote.charts.drawing import write_chart
 
 import rote
 from hostile.strangers import FACTS, WORDS, StrangersFolders, rewrite_words
 from hostile.watch import watched
 from rote.charts import Bar, BarChart
+from rote.charts.drawing import write_chart
 from rote.cli import main
 from rote.errors import CheckFailed, WriteFailed, disk_error
 from rote.folders import read_folder

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.bietti2023 import noise_std
 from rote.constructions.build import build
-from rote.constructions.cabannes2024.least_squares import least_squares
+from rote.constructions.cabannes2024.solve import least_squares
 from rote.constructions.common.random_memory import random_memory
 from rote.constructions.construction import Options, Request
-from rote.constructions.nichani2024.trained import capacity, train
+from rote.constructions.nichani2024.fit import train
+from rote.constructions.nichani2024.trained import capacity
 from rote.errors import CheckFailed, InputError
 from rote.measure.fingerprint import weights_fingerprint
 from rote.measure.recall import recall

@@ -12,30 +12,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import torch
-from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor
 
 from rote.constructions.bietti2023 import dim_for
 from rote.constructions.common.memory_size import memory_spec
-from rote.constructions.common.random_memory import RandomMemory
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask
-
-
-def least_squares(memory: RandomMemory, ridge: float) -> tuple[Float[Tensor, "dim dim"], float]:
-    """W, and the ratio of the largest to the smallest penalised eigenvalue product."""
-    centred = memory.unembed - memory.unembed.mean(0)
-    outputs, left = torch.linalg.eigh(centred.T @ centred)
-    inputs, right = torch.linalg.eigh(memory.inputs.T @ memory.inputs)
-    products = outputs.clamp(min=0)[:, None] * inputs.clamp(min=0)
-    # With fewer facts (or tokens) than dimensions some products are zero: the floor of rounding keeps them out.
-    floor = products.max() * torch.finfo(torch.float64).eps * memory.dim
-    penalised = products + ridge * products.mean() + floor
-    crossed = centred[memory.answers].T @ memory.inputs
-    return left @ ((left.T @ crossed @ right) / penalised) @ right.T, float(penalised.max() / penalised.min())
 
 
 class LeastSquaresOptions(Options):
@@ -53,7 +36,7 @@ def memory_for(request: Request[AssociationTask, LeastSquaresOptions]) -> Linear
 
 def build(request: Request[AssociationTask, LeastSquaresOptions]) -> Draft:
     """One closed form for W."""
-    from rote.constructions.cabannes2024.least_squares import least_squares
+    from rote.constructions.cabannes2024.solve import least_squares
     from rote.constructions.common.random_memory import random_memory
 
     memory = random_memory(request, memory_for(request).dim)

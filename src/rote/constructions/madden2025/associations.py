@@ -13,7 +13,7 @@ number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
-from rote.constructions.madden2025.solve import NeuronOptions, neurons_spec, solve_may_fail
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import InputError
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import AssociationTask

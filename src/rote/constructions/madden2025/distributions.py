@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
-from rote.constructions.madden2025.solve import NeuronOptions, neurons_spec, solve_may_fail
+from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import CheckFailed, InputError
 from rote.models.mlp_transformer import MlpTransformer
 from rote.tasks import DistributionTask

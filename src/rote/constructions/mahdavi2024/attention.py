@@ -16,7 +16,8 @@ from torch import Tensor
 from rote.constructions.common.solvers.least_norm import Factored, factor
 from rote.constructions.construction import Draft, Request
 from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
-from rote.constructions.mahdavi2024.outputs import ID, TheoremOptions, value_dim_for, wanted_outputs
+from rote.constructions.mahdavi2024.options import ID, TheoremOptions
+from rote.constructions.mahdavi2024.outputs import value_dim_for, wanted_outputs
 from rote.constructions.mahdavi2024.routes import proof_route, random_route
 from rote.errors import CheckFailed, InputError, problems
 from rote.models.budget import FORWARD_FLOATS, rows_within

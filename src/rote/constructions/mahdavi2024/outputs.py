@@ -6,34 +6,18 @@ coordinates in the space they span when there are more outputs than dimensions.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
 from rote.constructions.common.random_attention.codes import answer_code
-from rote.constructions.construction import Options
+from rote.constructions.mahdavi2024.options import ID
 from rote.errors import InputError
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask
-
-ID = "mahdavi2024.theorem1"
-
-
-class TheoremOptions(Options):
-    """Settings of `mahdavi2024.theorem1`."""
-
-    route: Literal["random", "proof"] = "random"
-    """How attention is chosen: at random, or head by head as in the proof."""
-    score_std: Annotated[float, Field(gt=0)] = 3.0
-    """Standard deviation of scores on route `random`."""
-    draws: Annotated[int, Field(ge=1)] = 5
-    """Samples of attention at most; the best-conditioned is kept."""
-    value_dim: Annotated[int, Field(ge=1)] | None = None
-    """d_v: dimensions of the class codes. A real target needs as many as it has independent outputs."""
 
 
 def value_dim_for(task: VectorTask, asked: int | None) -> int:

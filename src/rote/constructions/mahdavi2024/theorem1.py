@@ -9,7 +9,7 @@ the identity, or a code per class. Notation: n is `context`, d `dim`, k `head_di
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
-from rote.constructions.mahdavi2024.outputs import ID, TheoremOptions
+from rote.constructions.mahdavi2024.options import ID, TheoremOptions
 from rote.tasks import VectorTask
 
 
