@@ -175,6 +175,13 @@ def test_every_flipped_bit_is_noticed_or_harmless(copy, run):
         assert read in (None, content(rows))
 
 
+def test_a_schema_that_is_not_text_is_one_message(copy):
+    data = (copy / FILE).read_bytes()
+    assert data.count(b"CREATE TABLE trials")
+    (copy / FILE).write_bytes(data.replace(b"CREATE TABLE trials", b"CREATE TABLE \xc5\xc5(((("))
+    assert all(FILE in message or str(copy) in message for message in read_everywhere(copy))
+
+
 def test_reading_leaves_no_file_beside_a_ledger(copy):
     read_everywhere(copy)
     assert [path.name for path in copy.iterdir()] == [FILE]

@@ -26,7 +26,7 @@ MOST_MEMORY = 10**9
 """Bytes that one attempt may take."""
 SECONDS = 5.0
 """Processor time beyond which an attempt hangs."""
-WAITING = 30.0
+WAITING = 120.0
 """Seconds on the clock beyond which it waits for something that does not come; others may use the machine as well."""
 MEMORY = 4 * 2**30
 """Address space that all attempts together may take beyond what the process had: what asks for more fails."""

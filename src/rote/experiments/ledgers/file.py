@@ -82,6 +82,10 @@ def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
         _limit(memory, size)
         ledger_schema.migrate(memory, path)
         return memory
+    except UnicodeDecodeError:
+        # SQLite quotes the schema in its message, and Python cannot read what is no text in it.
+        connection.close()
+        raise ledger_schema.damaged(path, "its schema is not text") from None
     except BaseException:
         connection.close()
         raise
