@@ -20,6 +20,7 @@ from rote.constructions import CONSTRUCTIONS
 from rote.constructions.construction import Abandoned, Request, parse_options
 from rote.constructions.expected import expected_size
 from rote.errors import CheckFailed, InputError
+from rote.models.spec import Dtype
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
 
 DEFAULT_METHODS: dict[type, str] = {
@@ -86,7 +87,7 @@ class Budget:
         return min(self.deadline, time.monotonic() + OVERRUN * candidate.cpu_seconds)
 
 
-def smallest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candidate], list[Abandoned]]:
+def smallest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Candidate], list[Abandoned]]:
     """Transformers that may hold the facts, fewest parameters first, and methods that reject them."""
     candidates, left = [], []
     for method in TRANSFORMERS:
@@ -106,7 +107,7 @@ def smallest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candi
     return sorted(candidates, key=lambda candidate: candidate.parameters), left
 
 
-def quickest_first(task: AssociationTask, dtype: str | None) -> tuple[list[Candidate], list[Abandoned]]:
+def quickest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Candidate], list[Abandoned]]:
     """Every method that guarantees all facts of such a task, least CPU time first, and methods that reject them."""
     candidates, left = [], []
     for method, construction in CONSTRUCTIONS.items():

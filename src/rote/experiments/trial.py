@@ -75,3 +75,4 @@ class Trainer(Contract[TrialT, ResultT_co]):
 
         Every outcome yielded so far is recorded before `pending` is called again.
         """
+        ...
