@@ -94,7 +94,7 @@ class KeySet:
 
     def knows(self, contexts: np.ndarray) -> np.ndarray:
         """For each sequence of token ids whether it was stored: never wrong on a stored one."""
-        spelled: np.ndarray = (contexts < self.sizes.tokens).all(1)
+        spelled = np.asarray((contexts < self.sizes.tokens).all(1))
         if self._used is not None:
             spelled[spelled] = self._used[np.arange(self.sizes.context), contexts[spelled]].all(1)
             spelled[spelled] = self._numbers[_places(contexts[spelled], self._used)]
