@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 GRACE = 1.0
 """Seconds that a program has for closing what is open."""
@@ -55,7 +55,14 @@ def install() -> None:
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in CODES:
         signal.signal(number, _handle)
+    sys.unraisablehook = _unraisable
     threading.Thread(target=_watch, args=(reading,), name="rote-interrupts", daemon=True).start()
+
+
+def _unraisable(unraisable: Any) -> None:
+    """An interrupt that arrives inside a finalizer cannot be raised: the watching thread ends the program instead."""
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def supervise() -> None:
