@@ -67,7 +67,7 @@ def timed_build(task: AssociationTask, method: str, **sizes: Any) -> dict[str, A
         "min_margin": certificate.min_margin,
         "margin_rounding": certificate.margin_rounding,
         **{name: value for name, value in certificate.measured.items() if name != "seconds"},
-        "phases": certificate.measured["seconds"],
+        "phases": built.phases,
     }
 
 

@@ -23,6 +23,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 @pytest.mark.skipif(not keep_freed_memory(), reason="only the GNU C library can be asked to keep freed memory")
 def test_a_step_that_is_repeated_hardly_needs_new_pages():
-    """Twenty steps of eight tensors of 1,024 pages each; given back and mapped anew they would be 163,840."""
+    """Twenty steps of eight tensors of 1,024 pages each; given back and mapped anew they would be 163,840 pages.
+
+    Under load and under coverage up to 6,144 were counted.
+    """
     counted = subprocess.run([sys.executable, "-c", COUNT], check=True, capture_output=True, text=True).stdout
-    assert int(counted) <= 2048
+    assert int(counted) <= 16_384

@@ -58,6 +58,8 @@ class Built:
     """Where the facts came from."""
     seconds: float = 0.0
     """Time that building and checking took."""
+    phases: dict[str, float] = field(default_factory=dict)
+    """Seconds of each phase of the solve, where the construction measures them."""
     runner_up: Candidate | None = None
     """The next larger Transformer that was not tried, where the method was chosen."""
 
@@ -273,7 +275,9 @@ def _by(
         )
     meets = draft.meets or construction.meets
     examination = draft.examination or examine(draft.model, task, progress=progress)
-    claims = {"meets": meets, "promised": draft.promised, "measured": draft.measured}
+    # Times differ between two builds of the same weights, whose folders must not.
+    measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
+    claims = {"meets": meets, "promised": draft.promised, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"
@@ -289,7 +293,15 @@ def _by(
         "options": parsed.model_dump(mode="json"),
         "given": {name: value for name, value in {**sizes, "dtype": dtype, **options}.items() if value is not None},
     }
-    return Built(draft.model.with_reader(task, keep_keys), certificate, provenance, draft.abandoned, task.origin)
+    seconds = draft.measured.get("seconds", {})
+    return Built(
+        draft.model.with_reader(task, keep_keys),
+        certificate,
+        provenance,
+        draft.abandoned,
+        task.origin,
+        phases=seconds if isinstance(seconds, dict) else {"all": seconds},
+    )
 
 
 def _refuse_sizes(construction: Construction[Any, Any], given: dict[str, int | None], seed: int) -> None:

@@ -11,9 +11,10 @@ import json
 import logging
 import re
 import shutil
+import sys
 import warnings
-from collections.abc import Sequence
-from contextlib import redirect_stderr
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
 from functools import cached_property
 from importlib import import_module
 from io import StringIO
@@ -148,6 +149,17 @@ def asked_by_harness(folder: Path) -> set[tuple[str, str]]:
     return heard
 
 
+@contextmanager
+def _no_bytecode() -> Iterator[None]:
+    """Leave no compiled copy of the task's Python file in its folder."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
 def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
     # Its functions are found by name when they are first used, which type checkers cannot follow.
     # `evaluate` alone: what stands around it asks git, pip and drivers about the machine.
@@ -159,7 +171,7 @@ def _evaluated(folder: Path, model: Any) -> list[dict[str, Any]]:
     log.setLevel(logging.ERROR)
     try:
         # Bars of two libraries, which nothing else turns off.
-        with warnings.catch_warnings(), redirect_stderr(StringIO()):
+        with warnings.catch_warnings(), redirect_stderr(StringIO()), _no_bytecode():
             warnings.simplefilter("ignore")
             manager = tasks.TaskManager(include_path=str(folder), include_defaults=False)
             results = evaluator.evaluate(
