@@ -126,7 +126,7 @@ def _table(folder: Path) -> list[tuple[str, ...]]:
     """The sweep's table without the time it took."""
     with (folder / "sweep.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return [tuple(value for name, value in row.items() if name != "processor_seconds") for row in rows]
+    return [tuple(value for name, value in row.items() if name != "cpu_seconds") for row in rows]
 
 
 def _trials(folder: Path) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
     python benchmarks/plan.py [countries airports] [--dtype float32] [--slow] [--method ID ...]
 
-A row is `equal` when parameters and bytes of the built weights are those of the plan, `refused` when both refuse,
+A row is `equal` when parameters and bytes of the built weights are those of the plan, `rejected` when both refuse,
 `estimated` where the plan says so, and `DIFFERS` otherwise. Fits and solves that take minutes are built with --slow
 only.
 """
@@ -26,8 +26,8 @@ def outcome(row: PlanRow, method: PlannedBuild, task: AssociationTask, dtype: st
     try:
         built = method.build(task, dtype)
     except RoteError as error:
-        kept = {"refused": "refused", "estimates": "estimated"}
-        return f"refused: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
+        kept = {"rejected": "rejected", "estimates": "estimated"}
+        return f"rejected: {str(error).splitlines()[0][:60]}", kept.get(row.section, "DIFFERS")
     parameters, size = built.model.parameters, weights_bytes(built.model)
     if (parameters, size) == (row.parameters, row.weights):
         verdict = "equal"

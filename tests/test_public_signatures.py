@@ -75,7 +75,7 @@ def unpromised(thing: Any) -> set[str]:
         for name, hint in hints.items():
             if not name.startswith("_"):
                 found |= {kind for kind in types_in(hint) if kind.__module__.partition(".")[0] == "rote"}
-    known = {id(promised) for promised in PUBLIC.values()}
+    known = {id(guaranteed) for guaranteed in PUBLIC.values()}
     return {f"{kind.__module__}.{kind.__qualname__}" for kind in found if id(kind) not in known}
 
 

@@ -168,7 +168,7 @@ HARMLESS: dict[str, tuple[Harm, tuple[str, ...], int]] = {
     "weights of nan in a report and its files": (weights(float("nan")), REPORT, 0),
     "infinite weights in a report": (weights(float("inf")), PAGE, 0),
     "the largest weights in a report": (weights(3.4e38), PAGE, 0),
-    "a guarantee that is a lie": (certificate(promised=10**6), VERIFY, 1),
+    "a guarantee that is a lie": (certificate(guaranteed=10**6), VERIFY, 1),
     "rounding that is a lie": (certificate(margin_rounding=9e-4), VERIFY, 1),
     "a result that nobody proved": (certificate(meets="nobody.theorem1"), VERIFY, 1),
     "words that repaint a terminal": (

@@ -107,7 +107,7 @@ class RealTable:
     trained: SmallestTrained
     trained_model: VerifiedModel | None
     """The smallest trained model that recalls every fact; nothing where none does."""
-    promised: int | None
+    guaranteed: int | None
     """Facts that Theorem 1 promises the shape of the trained model, or of the one that recalls most."""
     stored: int
     """Facts of the table that building stores in that shape."""

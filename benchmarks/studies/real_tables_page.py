@@ -121,7 +121,7 @@ ROWS: tuple[tuple[str, Callable[[RealTable], str]], ...] = (
     ("bytes", lambda table: _if_whole(table, lambda _, model: f"{model.bytes:,}")),
     ("bits of answers per bit of the file", lambda table: _if_whole(table, _per_bit)),
     ("fresh seeds that recall every fact", _seeds),
-    ("Theorem 1 promises this shape", lambda table: "-" if table.promised is None else f"{table.promised:,} facts"),
+    ("Theorem 1 promises this shape", lambda table: "-" if table.guaranteed is None else f"{table.guaranteed:,} facts"),
     ("building stores in this shape", lambda table: f"{table.stored:,} facts"),
     ("all verified", lambda table: "yes" if _all_verified(table) else "NO"),
 )
@@ -154,7 +154,7 @@ def _verdict(tables: Sequence[RealTable]) -> list[str]:
             f"smallest attention-only model built, {table.asked('dana2025.theorem1') / smallest:.0f} times fewer than "
             f"Theorem 1 asks, and {smallest / table.asked('rote.counting'):.0f} times as many as counting does. "
             f"Embedding and unembedding are {_share_of_tokens(table):.0%} of them. In its shape Theorem 1 promises "
-            f"{table.promised or 0:,} facts and building stores {table.stored:,}: training recalls "
+            f"{table.guaranteed or 0:,} facts and building stores {table.stored:,}: training recalls "
             f"{table.shape.associations / table.stored:.0f} times as many. By bytes building wins: "
             f"{table.fewest_bytes.bytes:,} by {table.fewest_bytes.id} against {model.bytes:,}."
         )
@@ -205,7 +205,7 @@ def _searches(tables: Sequence[RealTable]) -> list[str]:
                 recalled = f"{round(model['recall'] * summary['facts']):,} of {summary['facts']:,}"
                 rows.append(
                     [table.name, "fresh seeds", sizes, f"{summary['parameters']:,}", f"{steps:,}", f"{model['seed']}",
-                     recalled, f"{model['processor_seconds']:.0f}"]
+                     recalled, f"{model['cpu_seconds']:.0f}"]
                 )  # fmt: skip
     changed = [f"- {table.name}: {_changes(table)}" for table in tables]
     columns = ["table", "search", "d, k, H", "parameters", "steps", "seed", "recalled", "processor s"]

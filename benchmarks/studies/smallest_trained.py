@@ -85,7 +85,7 @@ class SmallestTrained:
     @property
     def seconds(self) -> float:
         """Processor time of all training."""
-        fresh = sum(model["processor_seconds"] for summary in self.fresh for model in summary["models"])
+        fresh = sum(model["cpu_seconds"] for summary in self.fresh for model in summary["models"])
         return fresh + sum(tried.seconds for tried in (*self.dims, *self.tries))
 
 

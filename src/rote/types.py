@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rote.experiments.size_laws import SizeSweep as SizeSweep
     from rote.experiments.size_laws import SweepLaw as SweepLaw
     from rote.experiments.suite import Suite as Suite
-    from rote.experiments.suite_schema import Refused as Refused
+    from rote.experiments.suite_schema import Rejected as Rejected
     from rote.experiments.suite_schema import SuiteManifest as SuiteManifest
     from rote.experiments.suite_schema import SuiteModel as SuiteModel
     from rote.experiments.trial import Trainer as Trainer

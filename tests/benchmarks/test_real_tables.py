@@ -32,8 +32,8 @@ def test_the_smallest_models_are_whole_and_hold_what_counting_allows(study):
         assert model.bytes * 8 >= table.bits
     assert table.smallest_built().parameters <= table.smallest_built("attention-only").parameters
     assert table.fewest_bytes.bytes <= table.smallest_built().bytes
-    assert table.promised is not None
-    assert table.stored >= min(12, table.promised)
+    assert table.guaranteed is not None
+    assert table.stored >= min(12, table.guaranteed)
 
 
 def test_ways_that_a_plan_does_not_size_are_built_on_request_in_the_dtype_asked_for(study):

@@ -20,7 +20,7 @@ from rote.papers import figures_named
 from rote.report.run_section import commands_of
 from rote.report.run_view import RunView
 
-PASSING = ("report", "seconds", "processor_seconds", "run", "trained_now", "figures")
+PASSING = ("report", "seconds", "cpu_seconds", "run", "trained_now", "figures")
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen:
@@ -157,7 +157,7 @@ def test_train_writes_a_model_that_verifies(rote):
     document = done.json
     assert document["recall"] == max(model["recall"] for model in document["models"])
     assert document["ceiling"] == 1
-    assert document["promised"] == 3 * 4 + 4
+    assert document["guaranteed"] == 3 * 4 + 4
     recalled = rote("recall", "model", FACTS, "--json").json
     assert recalled["recalled"] == document["recalled"]
     assert recalled["bits_per_parameter"] == document["bits_per_parameter"]

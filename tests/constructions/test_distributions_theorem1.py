@@ -22,7 +22,7 @@ from rote.constructions.dana2025.theorem1_distribution import covering
 from rote.measure.divergence import divergence
 from rote.tasks import DistributionTask
 from rote.tasks.generators import random_distributions
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 
 METHOD = "dana2025.theorem1_distribution"
 
@@ -52,7 +52,7 @@ def test_with_enough_heads_the_divergence_is_the_encoders(seed):
     task = random_distributions(vocab=12, context=2, facts=90, seed=seed)
     built = build(task, METHOD, dim=4, head_dim=4, dtype="float64", seed=seed, encoder_steps=200)
     conditions = built.certificate.measured
-    assert promised(built.model.spec) >= 90
+    assert guaranteed(built.model.spec) >= 90
     assert conditions["output"] == "exact"
     assert abs(built.certificate.divergence - conditions["encoder_divergence"]) < 1e-6
     assert built.certificate.divergence < conditions["uniform"]
@@ -82,7 +82,7 @@ def test_with_fewer_heads_the_convex_fit_beats_the_papers_output(exponent, epsil
         )  # fmt: skip
         reached[output] = divergence(built.model, task).expected
         conditions = built.certificate.measured
-        assert promised(built.model.spec) < task.facts
+        assert guaranteed(built.model.spec) < task.facts
     encoder = conditions["encoder_divergence"]
     assert encoder < reached["convex"] < reached["paper"]
     assert reached["convex"] < conditions["uniform"]

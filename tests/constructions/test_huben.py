@@ -108,7 +108,7 @@ def test_memory_equals_its_mlp_on_every_context_there_is(count, vocab, context, 
 def test_memory_stores_a_fact_per_head_in_float32(count, vocab, context):
     built = build(facts(count, vocab, context), "huben2023")
     assert built.certificate.complete
-    assert built.certificate.promised == built.model.spec.heads == count
+    assert built.certificate.guaranteed == built.model.spec.heads == count
     assert (built.model.spec.layers, built.model.spec.head_dim) == (2, 1)
     assert built.model.dtype == torch.float32
 

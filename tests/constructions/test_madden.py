@@ -36,7 +36,7 @@ def test_as_many_facts_as_neurons_in_float32(count, vocab, context, dim, activat
     built = build(facts(count, vocab, context), "madden2025", dim=dim, activation=activation)
     certificate = built.certificate
     assert certificate.complete
-    assert certificate.facts == certificate.promised == built.model.spec.width == count
+    assert certificate.facts == certificate.guaranteed == built.model.spec.width == count
     assert built.model.dtype == torch.float32
     assert built.model.spec.activation == activation
 
@@ -54,7 +54,7 @@ def test_distributions_are_met(dtype, most):
     task = distributions(300, 20)
     certificate = build(task, "madden2025.distribution", dtype=dtype).certificate
     assert certificate.divergence < most
-    assert certificate.promised == certificate.facts == 300
+    assert certificate.guaranteed == certificate.facts == 300
 
 
 def test_a_divergence_beyond_the_tolerance_is_an_error():

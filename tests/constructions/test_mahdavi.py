@@ -1,4 +1,4 @@
-"""Mahdavi et al. 2024, Theorem 1: both routes store what they promise, and nothing is promised beyond the rank."""
+"""Mahdavi et al. 2024, Theorem 1: both routes store what they promise, and nothing is guaranteed beyond the rank."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_shared_context_stores_621_and_refuses_622(route):
     certificate = build(task, METHOD, heads=20, dtype="float64", route=route).certificate
     assert certificate.complete
     assert certificate.largest_error < 1e-6
-    assert certificate.promised == 621
+    assert certificate.guaranteed == 621
     assert certificate.measured["rank"] == certificate.measured["rank_at_most"] == 621
     assert certificate.measured["assumptions_hold"]
     with pytest.raises(InputError, match=r"622 examples.*20 x 31 \+ 1 = 621"):
@@ -74,7 +74,7 @@ def test_labels_are_stored_in_float32(route):
 
 def test_fresh_contexts_reach_heads_times_dim():
     certificate = build(examples(128, 8, 16, shared=False), METHOD, heads=8, dtype="float64").certificate
-    assert certificate.measured["rank"] == 8 * 16 > certificate.promised == 8 * 7 + 1
+    assert certificate.measured["rank"] == 8 * 16 > certificate.guaranteed == 8 * 7 + 1
     assert certificate.largest_error < 1e-6
     with pytest.raises(InputError, match=r"129 examples.*8 x 16 = 128"):
         build(examples(129, 8, 16, shared=False), METHOD, heads=8)
@@ -82,7 +82,7 @@ def test_fresh_contexts_reach_heads_times_dim():
 
 def test_proof_route_meets_targets_in_float32():
     certificate = build(examples(57, 8, 16, shared=False), METHOD, heads=8, route="proof").certificate
-    assert certificate.facts == certificate.promised == 57
+    assert certificate.facts == certificate.guaranteed == 57
     assert certificate.largest_error < 1e-6
     assert certificate.dtype == "float32"
 
@@ -116,7 +116,7 @@ def test_any_small_task_is_stored_with_the_heads_it_asks_for(
 def test_head_dim_below_context_still_stores_what_is_promised():
     task = examples(25, 8, 16, shared=True)
     certificate = build(task, METHOD, heads=8, head_dim=4, route="proof", dtype="float64").certificate
-    assert certificate.promised == certificate.facts == 8 * 3 + 1
+    assert certificate.guaranteed == certificate.facts == 8 * 3 + 1
 
 
 def test_more_outputs_than_dimensions_pass_when_their_rank_fits():

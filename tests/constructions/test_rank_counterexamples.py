@@ -17,10 +17,10 @@ from rote.constructions.common.random_attention.draw import draw_embeddings, dra
 from rote.constructions.common.random_attention.features import Differences
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 
 COUNTEREXAMPLES = [
-    # vocab, context, dim = head_dim, heads, facts promised, rank
+    # vocab, context, dim = head_dim, heads, facts guaranteed, rank
     (5, 2, 10, 2, 25, 15),
     (5, 3, 12, 8, 100, 53),
     (8, 2, 20, 3, 64, 32),
@@ -52,7 +52,7 @@ def features(spec: AttentionOnly, task: AssociationTask, seed: int) -> torch.Ten
 @pytest.mark.parametrize("seed", range(3))
 def test_rank_is_smaller_than_promised(vocab, context, dim, heads, facts, rank, seed):
     spec = AttentionOnly(vocab=vocab, context=context, dim=dim, head_dim=dim, heads=heads)
-    assert min(promised(spec), vocab**context) >= facts > rank
+    assert min(guaranteed(spec), vocab**context) >= facts > rank
     sizes = torch.linalg.svdvals(features(spec, table(vocab, context, facts), seed))
     # Exactly `rank` singular values stand above rounding: those after it fall by many orders at once.
     assert int((sizes > sizes[0] * 1e-12).sum()) == rank

@@ -17,7 +17,7 @@ from rote.folders.folder import read_folder, write_folder
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 from rote.tasks.generators import random_associations
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 from rote.theory.readout_sizes import estimate, readout_spec
 from rote.theory.sizes import theorem1_spec
 
@@ -30,7 +30,7 @@ def random_features(facts, count, seed=0):
 def test_stores_800_facts_where_theorem_1_promises_210(seed, tmp_path):
     task = random_associations(50, 2, 800, seed=seed)
     built = build(task, "rote.readout", dim=10, head_dim=10, heads=20, seed=seed)
-    assert built.certificate.promised >= 800 > promised(built.model.spec) == 210
+    assert built.certificate.guaranteed >= 800 > guaranteed(built.model.spec) == 210
     folder = read_folder(write_folder(tmp_path / "model", built.model, task.origin, {}, built.certificate))
     assert folder.model.dtype == torch.float32
     assert recall(folder.model, task).recalled == 800
@@ -41,7 +41,7 @@ def test_stores_800_facts_where_theorem_1_promises_210(seed, tmp_path):
 def test_stores_2700_facts_where_theorem_1_promises_420():
     task = random_associations(100, 2, 2700, seed=3)
     built = build(task, "rote.readout", dim=20, head_dim=20, heads=20, seed=3)
-    assert promised(built.model.spec) == 420
+    assert guaranteed(built.model.spec) == 420
     assert built.certificate.recalled == 2700
 
 

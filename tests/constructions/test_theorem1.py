@@ -8,7 +8,7 @@ import torch
 
 import rote
 from rote.tasks import PAD, AssociationTask, Vocabulary
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 
 
 def lookup(vocab: int, context: int, facts: int, seed: int, answers: int | None = None) -> AssociationTask:
@@ -36,7 +36,7 @@ def words(count: int, seed: int, alone: str = "argnsde") -> AssociationTask:
 @pytest.mark.parametrize("seed", range(4))
 def test_zero_slack_in_float32(seed):
     built = rote.build(lookup(50, 2, 210, seed), dim=10, head_dim=10, seed=seed)
-    assert promised(built.model.spec) == built.certificate.recalled == 210
+    assert guaranteed(built.model.spec) == built.certificate.recalled == 210
     assert built.certificate.dtype == "float32"
     assert built.certificate.min_margin > 0
     conditions = built.certificate.measured
@@ -55,7 +55,7 @@ def test_either_solve_holds_exactly_as_many_facts_as_promised(solve, vocab, cont
     heads = (facts - dim) // head_dim
     facts = dim + heads * head_dim
     built = rote.build(lookup(vocab, context, facts, 1), dim=dim, head_dim=head_dim, heads=heads, solve=solve)
-    assert built.certificate.recalled == promised(built.model.spec) == facts
+    assert built.certificate.recalled == guaranteed(built.model.spec) == facts
     assert built.certificate.measured["method"] == solve
 
 

@@ -17,7 +17,7 @@ PROMISED = 4 * 4 + 6
 def test_theorem_1_stores_what_it_promises_and_no_more():
     measured = built_capacity(SPEC, "dana2025.theorem1", tolerance=0)
     assert measured.recalled == PROMISED
-    assert measured.refused == 23
+    assert measured.rejected == 23
     assert measured.bits_per_parameter == pytest.approx(measured.bits / SPEC.parameters())
 
 
@@ -26,13 +26,13 @@ def test_a_fitted_readout_stores_more():
     assert measured.recalled > 1.5 * PROMISED
     complete = {attempt.facts for attempt in measured.tries if attempt.complete}
     assert measured.recalled in complete
-    assert measured.refused is None or measured.refused > measured.recalled
+    assert measured.rejected is None or measured.rejected > measured.recalled
 
 
 def test_a_table_may_run_out_first():
     task = random_associations(12, 2, 15, seed=4)
     measured = built_capacity(SPEC, "dana2025.theorem1", task=task)
-    assert (measured.recalled, measured.refused) == (15, None)
+    assert (measured.recalled, measured.rejected) == (15, None)
 
 
 def refusing_above(limit: int):
@@ -44,9 +44,9 @@ def refusing_above(limit: int):
 @pytest.mark.parametrize("start", [1, 5, 64])
 def test_the_search_finds_the_boundary(limit, start):
     with SILENT.stage("") as stage:
-        recalled, refused, tries = largest_recalled(refusing_above(limit), start, 64, 0.0, stage)
+        recalled, rejected, tries = largest_recalled(refusing_above(limit), start, 64, 0.0, stage)
     assert recalled == limit
-    assert refused == (limit + 1 if limit < 64 else None)
+    assert rejected == (limit + 1 if limit < 64 else None)
     assert len({attempt.facts for attempt in tries}) == len(tries) <= 14
 
 
@@ -75,7 +75,7 @@ def test_capacity_by_training_is_the_same_call():
     options = {"tolerance": 0.3, "seeds": 1, "steps": 100, "polish": 0}
     (row,) = capacity(small, by="training", **options).rows
     again = trained_capacity(small, **options)
-    assert (row.method, row.recalled, row.refused) == ("training", again.recalled, again.refused)
+    assert (row.method, row.recalled, row.rejected) == ("training", again.recalled, again.rejected)
 
 
 def test_bad_options_are_named():

@@ -90,7 +90,7 @@ def test_a_search_resumes_and_shares_its_trials(tmp_path):
     assert len(Ledger.read(tmp_path)[1]) == whole.trained
 
     def lasting(search):
-        return [[{**shape, "processor_seconds": 0} for shape in ranked] for ranked in search.summary()["rounds"]]
+        return [[{**shape, "cpu_seconds": 0} for shape in ranked] for ranked in search.summary()["rounds"]]
 
     assert lasting(whole) == lasting(resumed) == lasting(again)
     assert (whole.summary()["run"], again.summary()["run"]) == (None, str(tmp_path))

@@ -48,7 +48,7 @@ def small_plan() -> dict[tuple[str, str], PlanRow]:
 def check_planned_is_built(id: str, task: AssociationTask, dtype: str | None, folder) -> None:
     planned = next(planned for planned in planned_builds(task) if planned.id == id)
     row = expected_row(planned, task, dtype, FolderSizes(task))
-    if row.section == "refused":
+    if row.section == "rejected":
         with pytest.raises(InputError):
             planned.build(task, dtype)
         return
@@ -56,7 +56,7 @@ def check_planned_is_built(id: str, task: AssociationTask, dtype: str | None, fo
     if row.section == "builds":
         assert (row.parameters, row.spec, row.weights) == (built.parameters, built.spec, built.weights)
         assert abs(row.bytes - built.bytes) < 400  # a certificate, whose numbers are not known before
-    elif id.startswith("kajitsuka2025") and built.section != "refused":
+    elif id.startswith("kajitsuka2025") and built.section != "rejected":
         assert 0.5 < row.weights / built.weights < 2
         assert 0.5 < row.parameters / built.parameters < 2
     if built.section == "builds":
@@ -140,8 +140,8 @@ def test_every_method_has_a_row_with_its_command(small_plan):
         row.construction: row for (section, _), row in small_plan.items() if section in ("builds", "estimates")
     }
     stores_associations = {id for id, planned in CONSTRUCTIONS.items() if AssociationTask in planned.tasks}
-    refused = {row.construction for (section, _), row in small_plan.items() if section == "refused"}
-    assert set(by_method) | refused >= stores_associations
+    rejected = {row.construction for (section, _), row in small_plan.items() if section == "rejected"}
+    assert set(by_method) | rejected >= stores_associations
     for id, row in by_method.items():
         assert f"--method {id}" in (build_command(row, "facts.csv", None) or "")
         assert row.possible
@@ -167,14 +167,14 @@ def test_sections_are_sorted_by_bytes_and_orders_have_none(small_plan):
 
 def test_mahdavi_is_impossible_for_recurring_queries():
     row = next(row for row in theory_rows(AIRPORTS, AssociationTask) if row.id == "mahdavi2024.theorem1")
-    assert (row.section, row.possible, row.bytes) == ("refused", False, None)
+    assert (row.section, row.possible, row.bytes) == ("rejected", False, None)
     assert "26 last tokens" in row.reason
 
 
 def test_keys_of_one_token_need_no_attention():
     task = AssociationTask.from_facts([((f"key{i}",), f"answer{i % 10}") for i in range(30)])
-    rows = {row.id: row for row in plan(task) if row.section in ("builds", "refused")}
-    assert rows["dana2025.theorem1"].section == "refused"
+    rows = {row.id: row for row in plan(task) if row.section in ("builds", "rejected")}
+    assert rows["dana2025.theorem1"].section == "rejected"
     assert "one token" in rows["dana2025.theorem1"].reason
     assert rows["nichani2024.trained"].section == rows["kajitsuka2025.embedding_table"].section == "builds"
 

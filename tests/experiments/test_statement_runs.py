@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from rote.cli import main
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.reproduce import reproduce
+from rote.experiments.statements.findings import statement_findings
 from rote.experiments.statements.measures import measured_record
 from rote.experiments.statements.schedule import StatementSchedule, StatementTrial
 from rote.papers import FIGURES
@@ -46,13 +48,20 @@ def test_a_run_goes_on_where_it_stopped_and_workers_change_nothing(tmp_path):
     ]
 
 
+def test_numbers_of_older_ledgers_are_read_by_their_new_name():
+    schedule = StatementSchedule.of(SMALL, repeats=1)
+    (_, trial), *_ = schedule.trials()
+    rows = {trial.key: TrialRow(trial.cell, trial.seed, {"numbers": {"promised": 8, "rank": 7}}, 0.1, "")}
+    assert statement_findings(schedule, rows).evaluated[0].numbers == {"guaranteed": 8, "rank": 7}
+
+
 def test_the_command_checks_a_statement(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(FIGURES, "mahdavi2024", (SMALL,))
     run = ["reproduce", SMALL.id, "-o", str(tmp_path / "run"), "--workers", "1", "--repeats", "1"]
     assert main([*run, "--json", "--quick"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert {claim["id"]: claim["verdict"] for claim in document["claims"]}["at-most"] == "holds"
-    assert document["points"][0]["rank"] == document["points"][0]["promised"] == 8
+    assert document["points"][0]["rank"] == document["points"][0]["guaranteed"] == 8
     assert main(run) == 0
     shown = capsys.readouterr().out
     assert "DOES NOT   With k < n the rank is at most" in shown

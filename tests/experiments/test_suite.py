@@ -31,7 +31,7 @@ def test_the_folder_says_what_is_in_it(suite):
     manifest = SuiteManifest.model_validate_json((suite.path / "manifest.json").read_text())
     assert manifest == suite.manifest
     assert len(manifest.models) == 2 * 2 + 2 * 3  # Theorem 1 promises nothing beyond load 1
-    assert not manifest.refused
+    assert not manifest.rejected
     task = rote.facts(FACTS)
     for model in manifest.models:
         folder = rote.load(suite.path / model.id / "source")
@@ -76,7 +76,7 @@ def test_the_shipped_schema_is_that_of_the_files(suite):
 
 def test_what_cannot_be_made_is_said(tmp_path):
     made = write_suite(FACTS, tmp_path / "one", loads=(1.0, 40.0), shapes=((8, 4),), methods=("rote.readout",))
-    assert [each.id for each in made.manifest.refused] == ["readout-d8-k4-load40-seed0"]
+    assert [each.id for each in made.manifest.rejected] == ["readout-d8-k4-load40-seed0"]
     assert not (tmp_path / "one" / "readout-d8-k4-load40-seed0").exists()
     with pytest.raises(CheckFailed, match="no model of this suite"):
         write_suite(FACTS, tmp_path / "none", loads=(40.0,), shapes=((8, 4),), methods=("rote.readout",))
@@ -84,9 +84,9 @@ def test_what_cannot_be_made_is_said(tmp_path):
 
 
 def test_everything_wrong_is_told_at_once_and_nothing_is_overwritten(tmp_path):
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as rejected:
         write_suite(FACTS, tmp_path / "there", loads=(0.0,), shapes=((0, 4),), methods=("madden2025",), seeds=0)
-    assert all(word in str(refused.value) for word in ("`loads`", "`shapes`", "`methods`", "`seeds=0`"))
+    assert all(word in str(rejected.value) for word in ("`loads`", "`shapes`", "`methods`", "`seeds=0`"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("dear")
     with pytest.raises(InputError, match="not a suite of models"):

@@ -23,11 +23,11 @@ def test_stored_facts_are_recalled_by_a_trained_model():
 
 def test_same_arguments_same_result():
     first, second = (trained_capacity(SPEC, tolerance=0.2, seeds=2, workers=n, **QUICK) for n in (1, 2))
-    assert (first.recalled, first.refused) == (second.recalled, second.refused)
+    assert (first.recalled, first.rejected) == (second.recalled, second.rejected)
     assert [attempt.facts for attempt in first.tries] == [attempt.facts for attempt in second.tries]
 
 
 def test_a_table_may_run_out():
     task = random_associations(8, 2, 5, seed=2)
     measured = trained_capacity(SPEC, task=task, seeds=1, **QUICK)
-    assert (measured.recalled, measured.refused) == (5, None)
+    assert (measured.recalled, measured.rejected) == (5, None)

@@ -99,22 +99,32 @@ def restated(folder, **lies):
     return read_folder(folder)
 
 
-def test_what_a_result_promises_is_recomputed(folder, task):
+def test_a_certificate_with_the_old_key_is_read(folder, task):
+    path = folder / "certificate.json"
+    stated = json.loads(path.read_text())
+    guaranteed = stated.pop("guaranteed")
+    path.write_text(json.dumps({**stated, "meets": "dana2025.theorem1", "promised": 18}))
+    read = read_folder(folder)
+    assert (guaranteed, read.certificate.guaranteed) == (None, 18)
+    assert verify(read, task).holds
+
+
+def test_what_a_result_guarantees_is_recomputed(folder, task):
     # H k + d = 4 x 3 + 6
-    assert verify(restated(folder, meets="dana2025.theorem1", promised=18), task).holds
+    assert verify(restated(folder, meets="dana2025.theorem1", guaranteed=18), task).holds
     for lie in (10**6, 17, 0, -1):
-        assert failing(verify(restated(folder, meets="dana2025.theorem1", promised=lie), task)) == {"promised"}
-    assert failing(verify(restated(folder, meets="nobody.theorem1", promised=18), task)) == {"meets", "promised"}
-    assert failing(verify(restated(folder, meets=None, promised=18), task)) >= {"promised"}
+        assert failing(verify(restated(folder, meets="dana2025.theorem1", guaranteed=lie), task)) == {"guaranteed"}
+    assert failing(verify(restated(folder, meets="nobody.theorem1", guaranteed=18), task)) == {"meets", "guaranteed"}
+    assert failing(verify(restated(folder, meets=None, guaranteed=18), task)) >= {"guaranteed"}
 
 
-def test_a_promise_that_was_not_met_is_caught(folder, task):
-    assert not verify(restated(folder, meets="dana2025.theorem1", promised=18), task.take(np.arange(10))).holds
+def test_a_guarantee_that_was_not_met_is_caught(folder, task):
+    assert not verify(restated(folder, meets="dana2025.theorem1", guaranteed=18), task.take(np.arange(10))).holds
 
 
 def test_what_nothing_can_recompute_is_only_claimed(folder, task):
-    verdict = verify(restated(folder, meets="dana2025.theorem2", promised=9, measured={"seconds": 3}), task)
-    assert [check.name for check in verdict.claimed] == ["promised", "measured seconds"]
+    verdict = verify(restated(folder, meets="dana2025.theorem2", guaranteed=9, measured={"seconds": 3}), task)
+    assert [check.name for check in verdict.claimed] == ["guaranteed", "measured seconds"]
     assert verdict.holds
     assert verdict.claimed[0].outcome == "only claimed"
 

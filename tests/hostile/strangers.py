@@ -117,7 +117,9 @@ def _field(folder: Path, rng: random.Random) -> None:
 def _lie(folder: Path, rng: random.Random) -> None:
     certificate = _json(folder / "certificate.json")
     if isinstance(certificate, dict):
-        certificate[rng.choice(("facts", "parameters", "recalled", "recallable", "promised"))] = rng.choice(SIZES[:10])
+        certificate[rng.choice(("facts", "parameters", "recalled", "recallable", "guaranteed"))] = rng.choice(
+            SIZES[:10]
+        )
         if rng.random() < 0.5:
             certificate["margin_rounding"] = rng.choice((0.0, 1e-9, -1.0, 1e308))
             certificate["measured"] = rng.choice(({}, {"\x1b[2K": "\u202e"}, {"a": [[[]]] * 50}, {"x" * 3000: 1}))

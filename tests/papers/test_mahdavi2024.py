@@ -15,8 +15,8 @@ def test_models_have_the_published_numbers_of_parameters():
 
 
 def test_bounds_are_those_of_the_theorem():
-    assert VectorSetting(20, 32).promised == 20 * 31 + 1
-    assert VectorSetting(20, 32, head_dim=10).promised == 20 * 9 + 1
+    assert VectorSetting(20, 32).guaranteed == 20 * 31 + 1
+    assert VectorSetting(20, 32, head_dim=10).guaranteed == 20 * 9 + 1
     assert VectorSetting(20, 32, head_dim=10).rank == 20 * 31 + 1
     assert VectorSetting(20, 32, shared=False).rank == 20 * 64
 

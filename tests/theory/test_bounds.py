@@ -13,7 +13,7 @@ from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, Q
 from rote.testing.specifications import small, spec_or_skip
 from rote.theory import RESULTS, Bound, bounds, counted
 from rote.theory.bound import SECTIONS
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 from rote.theory.exact_rank import all_contexts, exact_rank
 from rote.theory.nichani2024 import linear_capacity
 from rote.theory.rote_rank import rank_of
@@ -54,7 +54,7 @@ def test_counterexamples_to_lemma_2(sizes, promise, rank):
     assert theorem.associations is None
     assert "rote.rank" in theorem.reason
     assert (
-        promised(AttentionOnly(**dict(zip(("vocab", "context", "dim", "head_dim", "heads"), sizes, strict=True))))
+        guaranteed(AttentionOnly(**dict(zip(("vocab", "context", "dim", "head_dim", "heads"), sizes, strict=True))))
         == promise
     )
     assert found["rote.rank"].associations == min(rank, sizes[0] ** sizes[1])
@@ -94,14 +94,14 @@ def test_the_rank_carries_its_condition_on_the_facts():
 @pytest.mark.parametrize(("vocab", "width", "heads"), [(5, 2, 4), (4, 3, 3), (7, 2, 9), (6, 3, 2)])
 def test_any_pairs_are_held_by_exact_rank(vocab, width, heads):
     """The most crowded sets: pairs that end in as few tokens as possible, or use as few tokens as possible."""
-    promised = of(vocab, 2, width, width, heads)["rote.any_facts"].associations
+    guaranteed = of(vocab, 2, width, width, heads)["rote.any_facts"].associations
     pairs = all_contexts(vocab, 2)
     by_last = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
     by_token = pairs[np.argsort(pairs.max(1), kind="stable")]
     for order in (by_last, by_token):
-        assert exact_rank(order[:promised], width, width, heads) == promised
-    if promised < len(pairs) and promised < of(vocab, 2, width, width, heads)["rote.rank"].associations:
-        assert exact_rank(by_last[: promised + 1], width, width, heads) == promised
+        assert exact_rank(order[:guaranteed], width, width, heads) == guaranteed
+    if guaranteed < len(pairs) and guaranteed < of(vocab, 2, width, width, heads)["rote.rank"].associations:
+        assert exact_rank(by_last[: guaranteed + 1], width, width, heads) == guaranteed
 
 
 def test_sizes_outside_the_proof_and_the_certified_range_say_so():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given, settings
 
 from rote.errors import InputError
 from rote.models import ARCHITECTURES
 from rote.models.attention_only import AttentionOnly
 from rote.testing import ResultSuite
-from rote.testing.specifications import OF_EACH
+from rote.testing.specifications import OF_EACH, of_any_size
 from rote.theory import RESULTS
 from rote.theory.bound import Value
 from rote.theory.result import result
@@ -16,6 +19,27 @@ from rote.theory.result import result
 
 class TestEveryResult(ResultSuite):
     ids = tuple(RESULTS)
+
+
+@pytest.mark.parametrize("id", sorted(RESULTS))
+def test_contexts_of_any_length_are_answered(id):
+    """Longer ones than the suite tries: results of this package do not write N^S out."""
+    for context in (2**20, 2**40):
+        for vocab in (1, 50, 2**40):
+            assert RESULTS[id].bound(AttentionOnly(vocab=vocab, context=context, dim=8, head_dim=4, heads=3)).reason
+
+
+def test_the_suite_ends_for_an_evaluator_that_counts_all_contexts():
+    """N^S can be written out at every size that the suite tries."""
+    started = time.process_time()
+
+    @settings(max_examples=100, deadline=None)
+    @given(sizes=of_any_size)
+    def counted(sizes):
+        assert (sizes["vocab"] ** sizes["context"]).bit_length() <= 2**18
+
+    counted()
+    assert time.process_time() - started < 20
 
 
 def test_every_architecture_has_a_result_of_its_own():

@@ -118,7 +118,7 @@ def build(
                 for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
                 if summary[name] is not None
             },
-            "guarantee": f"{certificate.meets}: {certificate.promised:,}" if certificate.promised else "-",
+            "guarantee": f"{certificate.meets}: {certificate.guaranteed:,}" if certificate.guaranteed else "-",
             "measured": ", ".join(
                 f"{name.replace('_', ' ')} {number(value)}"
                 for name, value in certificate.measured.items()

@@ -101,7 +101,7 @@ def capacity(
         f"{spec.parameters():,} parameters; theory: {theory}",
         ["method", "facts recalled", "not recalled", "bits per parameter", "tries", "seconds"],
         [
-            [row["method"], row["recalled"], row["refused"], row["bits_per_parameter"], row["tries"], row["seconds"]]
+            [row["method"], row["recalled"], row["rejected"], row["bits_per_parameter"], row["tries"], row["seconds"]]
             for row in document["capacities"]
         ],
     )

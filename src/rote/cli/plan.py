@@ -49,7 +49,7 @@ def plan(
     if as_json:
         print_json([{**row.model_dump(), "command": build_command(row, source, dtype, typed)} for row in rows])
         return
-    sections = {name: [row for row in rows if row.section == name] for name in ("orders", "refused")}
+    sections = {name: [row for row in rows if row.section == name] for name in ("orders", "rejected")}
     sized = [row for row in rows if row.section in ("builds", "estimates", "no model")]
     sized.sort(key=lambda row: (row.bytes is None, row.bytes))
     print_table(
@@ -70,11 +70,11 @@ def plan(
             ["result", "kind", "parameters", "model"],
             [[row.id, row.kind, row.parameters, row.model] for row in sections["orders"]],
         )
-    if sections["refused"]:
+    if sections["rejected"]:
         print_table(
             "methods that cannot store these facts",
             ["method", "reason"],
-            [[row.id, row.reason] for row in sections["refused"]],
+            [[row.id, row.reason] for row in sections["rejected"]],
         )
 
 

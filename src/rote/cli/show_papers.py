@@ -86,7 +86,7 @@ def _show_costs(figures: list[dict[str, Any]]) -> None:
 def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
     """CPU time of each kind of run; none where it leaves the figure out."""
     costs = [figure["estimated_costs"][run] for run in runs]
-    return [_time(cost["processor_seconds"]) if cost["trials"] else "-" for cost in costs]
+    return [_time(cost["cpu_seconds"]) if cost["trials"] else "-" for cost in costs]
 
 
 def _show_verdicts(figures: list[dict[str, Any]]) -> None:
@@ -125,7 +125,7 @@ def show_figure(figure: dict[str, Any]) -> None:
         {
             "grid": grid,
             "cost": ", ".join(
-                f"{run}: {cost['trials']} trials, {_time(cost['processor_seconds'])} CPU time"
+                f"{run}: {cost['trials']} trials, {_time(cost['cpu_seconds'])} CPU time"
                 for run, cost in costs.items()
                 if cost["trials"]
             ),
@@ -139,7 +139,7 @@ def show_figure(figure: dict[str, Any]) -> None:
         print_table(
             f"examples recalled, one interval per seed: {series['series']}",
             [size, "guaranteed", "recalled"],
-            [[point[size], point["promised"], _intervals(point)] for point in series["points"]],
+            [[point[size], point["guaranteed"], _intervals(point)] for point in series["points"]],
         )
 
 

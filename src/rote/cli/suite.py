@@ -77,8 +77,8 @@ def suite(
             for model in manifest.models
         ],
     )
-    for refused in manifest.refused:
-        print(f"  rejected: {refused.id}: {refused.reason}")
+    for rejected in manifest.rejected:
+        print(f"  rejected: {rejected.id}: {rejected.reason}")
 
 
 def _words(text: str) -> list[str]:

@@ -148,7 +148,7 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
             "bits per parameter": document["bits_per_parameter"],
             "smallest logit margin": document["min_margin"],
             **({"divergence": document["divergence"]} if document["divergence"] is not None else {}),
-            **({"Theorem 1 guarantees": document["promised"]} if document["promised"] is not None else {}),
+            **({"Theorem 1 guarantees": document["guaranteed"]} if document["guaranteed"] is not None else {}),
             "protocol": f"{protocol.name}: {protocol.optimizer}, {protocol.steps:,} steps"
             + (f", batches of {protocol.batch:,}" if protocol.batch else ", all contexts at once")
             + (f", {protocol.polish} L-BFGS iterations" if protocol.polish else ""),

@@ -37,7 +37,7 @@ def train_on_vectors(
             "examples": task.facts,
             "architecture": describe(trained.spec),
             "parameters": document["parameters"],
-            "Theorem 1 guarantees": trained.promised,
+            "Theorem 1 guarantees": trained.guaranteed,
             "protocol": f"{best.protocol.name}: {best.protocol.method}, {best.steps:,} steps",
             "diverged": f"{document['diverged']} of {seeds} seeds",
             "time": f"{document['seconds']:.1f} s",

@@ -97,7 +97,7 @@ class Built:
             "divergence": certificate.divergence,
             "largest_error": certificate.largest_error,
             "meets": certificate.meets,
-            "promised": certificate.promised,
+            "guaranteed": certificate.guaranteed,
             "measured": certificate.measured,
             "seconds": round(self.seconds, 3),
             "seed": self.provenance["seed"],
@@ -277,7 +277,7 @@ def _by(
     examination = draft.examination or examine(draft.model, task, progress=progress)
     # Times differ between two builds of the same weights, whose folders must not.
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
-    claims = {"meets": meets, "promised": draft.promised, "measured": measured}
+    claims = {"meets": meets, "guaranteed": draft.guaranteed, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
         margin = "-" if certificate.min_margin is None else f"{certificate.min_margin:.3g}"

@@ -92,7 +92,7 @@ class Draft:
     """A construction's result, before it is checked."""
 
     model: Model
-    promised: int | None = None
+    guaranteed: int | None = None
     """Facts that the result it meets guarantees for this specification."""
     measured: dict[str, Any] = field(default_factory=dict)
     """What was measured on the way: condition numbers, resamples, the chosen solve."""

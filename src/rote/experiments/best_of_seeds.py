@@ -94,7 +94,7 @@ class BestOfSeeds:
             "divergence": certificate.divergence,
             "parameters": certificate.parameters,
             "bits_per_parameter": certificate.bits_per_parameter,
-            "promised": theorem1_guarantee(spec),
+            "guaranteed": theorem1_guarantee(spec),
             "best_seed": self.best.seed,
             "diverged": self.diverged,
             "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],

@@ -63,11 +63,11 @@ def built_capacity(
 
     start = start or theorem1_guarantee(spec) or 1
     with progress.stage(f"capacity of {method}") as stage:
-        recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
     if not recalled:
         raise InputError(f"{method} stores not even one fact in this model. {tries[-1].reason}")
     bits = table.take(slice(0, recalled)).entropy_bits
-    return Capacity(method, recalled, refused, bits, spec.parameters(), tuple(tries))
+    return Capacity(method, recalled, rejected, bits, spec.parameters(), tuple(tries))
 
 
 STEPS = 4000
@@ -114,9 +114,9 @@ def trained_capacity(
 
     start = start or theorem1_guarantee(spec) or 1
     with progress.stage("capacity by training") as stage:
-        recalled, refused, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
     bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0
-    return Capacity("training", recalled, refused, bits, spec.parameters(), tuple(tries))
+    return Capacity("training", recalled, rejected, bits, spec.parameters(), tuple(tries))
 
 
 METHODS = ("dana2025.theorem1", "rote.readout")

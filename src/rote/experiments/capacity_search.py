@@ -40,7 +40,7 @@ class Capacity:
     method: str
     """Id of the construction, or `training`."""
     recalled: int
-    refused: int | None
+    rejected: int | None
     """Smallest number of facts that was not recalled in full; None if the table was exhausted first."""
     bits: float
     """Entropy of the recalled answers."""
@@ -55,7 +55,7 @@ class Capacity:
         return {
             "method": self.method,
             "recalled": self.recalled,
-            "refused": self.refused,
+            "rejected": self.rejected,
             "bits_per_parameter": self.bits_per_parameter,
             "tries": len(self.tries),
             "seconds": round(sum(attempt.seconds for attempt in self.tries), 2),

@@ -72,7 +72,7 @@ class ShapeResult:
     complete: int
     """Seeds that recalled every context."""
     diverged: int
-    processor_seconds: float
+    cpu_seconds: float
     """CPU seconds per model."""
 
     def score(self, by: Criterion) -> float:
@@ -98,7 +98,7 @@ class ShapeResult:
             "bits_per_parameter_full": self.full,
             "complete": self.complete,
             "diverged": self.diverged,
-            "processor_seconds": round(self.processor_seconds, 2),
+            "cpu_seconds": round(self.cpu_seconds, 2),
         }
 
 
@@ -256,7 +256,7 @@ def _shape_result(spec: AttentionOnly, steps: int, results: list[BitsResult]) ->
         full=_mean(result.entropy_bits for result in results) / parameters,
         complete=sum(result.complete for result in results),
         diverged=sum(result.diverged_at is not None for result in results),
-        processor_seconds=_mean(result.seconds for result in results),
+        cpu_seconds=_mean(result.seconds for result in results),
     )
 
 

@@ -94,10 +94,10 @@ PUBLISHED = AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20)
 
 def identities() -> Iterator[KnownAnswer]:
     """Numbers that papers or arithmetic determine."""
-    promised = next(bound for bound in bounds(PUBLISHED) if bound.id == "dana2025.theorem1")
+    guaranteed = next(bound for bound in bounds(PUBLISHED) if bound.id == "dana2025.theorem1")
     # Dana, Pydi and Chevaleyre 2025, Theorem 1: H k + d associations.
     yield KnownAnswer.exactly(
-        "identities", "associations guaranteed by Theorem 1 (20 heads of 10, dim 10)", 210, promised.associations
+        "identities", "associations guaranteed by Theorem 1 (20 heads of 10, dim 10)", 210, guaranteed.associations
     )
     shapes = PUBLISHED.shapes().values()
     yield KnownAnswer.exactly(

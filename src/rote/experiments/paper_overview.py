@@ -60,7 +60,7 @@ def figure_overview(figure: PublishedFigure) -> dict[str, Any]:
     costs = {}
     for run, (protocol, quick) in RUNS.items():
         trials, seconds = kind.cost(schedule_of(figure, RunChoices(protocol, quick)))
-        costs[run] = {"trials": trials, "processor_seconds": seconds}
+        costs[run] = {"trials": trials, "cpu_seconds": seconds}
     return {
         "figure": figure.id,
         "title": figure.title,
@@ -93,7 +93,7 @@ def _capacities(figure: PublishedFigure) -> list[dict[str, Any]]:
             "points": [
                 {
                     size: getattr(setting, size),
-                    "promised": setting.promised,
+                    "guaranteed": setting.guaranteed,
                     "recalled": [row.recalled for row in seeds],
                     "too_many": [row.too_many for row in seeds],
                 }

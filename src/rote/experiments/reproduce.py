@@ -61,7 +61,7 @@ class Reproduction:
             "trials": self.trials,
             "trained_now": self.trained,
             "failed": failures_summary(self.failed),
-            "processor_seconds": self.cpu_seconds,
+            "cpu_seconds": self.cpu_seconds,
             "seconds": self.seconds,
             **({"engines": list(self.engines)} if self.engines else {}),
             "note": self.findings.figure.note,

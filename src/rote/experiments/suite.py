@@ -25,7 +25,7 @@ from rote.experiments.suite_schema import (
     FactTruth,
     ModelTruth,
     Part,
-    Refused,
+    Rejected,
     SuiteManifest,
     SuiteModel,
 )
@@ -118,7 +118,7 @@ def suite(
         for seed in range(seeds)
         if load <= LARGEST_LOAD.get(method, math.inf)
     ]
-    models, refused = [], []
+    models, rejected = [], []
     with written_aside(path) as aside:
         with progress.stage("building models", len(cells)) as stage:
             for cell in cells:
@@ -128,10 +128,10 @@ def suite(
                     raise
                 except (InputError, CheckFailed) as error:
                     shutil.rmtree(aside / cell.id, ignore_errors=True)
-                    refused.append(Refused(id=cell.id, reason=str(error)))
+                    rejected.append(Rejected(id=cell.id, reason=str(error)))
                 stage.advance(1)
         if not models:
-            reasons = "\n".join(f"  - {each.id}: {each.reason}" for each in refused)
+            reasons = "\n".join(f"  - {each.id}: {each.reason}" for each in rejected)
             raise CheckFailed(f"no model of this suite could be built; give other `loads` or `shapes`\n{reasons}")
         manifest = SuiteManifest(
             format=FORMAT,
@@ -139,7 +139,7 @@ def suite(
             facts_fingerprint=table.fingerprint,
             facts=table.facts,
             models=tuple(models),
-            refused=tuple(refused),
+            rejected=tuple(rejected),
         )
         write_json(aside / MANIFEST, manifest.model_dump(mode="json"))
         (aside / SCHEMA).write_text(shipped_schema(), encoding="utf-8")

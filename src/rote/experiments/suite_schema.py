@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST, SCHEMA, TRUTH = "manifest.json", "schema.json", "truth.json"
 
 
@@ -71,7 +71,7 @@ class SuiteModel(BaseModel):
     load: float
     """Requested load: facts divided by capacity."""
     capacity: int
-    """Associations that Theorem 1 of Dana et al. 2025 promises for this shape, H k + d."""
+    """Associations that Theorem 1 of Dana et al. 2025 guarantees for this shape, H k + d."""
     spec: dict[str, Any]
     """Architecture and sizes."""
     parameters: int
@@ -90,7 +90,7 @@ class SuiteModel(BaseModel):
     """Folders in other tools' formats, each with its own certificate."""
 
 
-class Refused(BaseModel):
+class Rejected(BaseModel):
     """A combination of method, shape and load of which no model was made."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -110,7 +110,7 @@ class SuiteManifest(BaseModel):
     facts_fingerprint: str
     facts: int
     models: tuple[SuiteModel, ...]
-    refused: tuple[Refused, ...]
+    rejected: tuple[Rejected, ...]
 
 
 def schema() -> dict[str, Any]:

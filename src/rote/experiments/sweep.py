@@ -104,7 +104,7 @@ class Sweep(Tabular):
             "trained_now": self.trained,
             "failed": [{"seed": trial.key.seed, "reason": trial.reason} for trial in self.failed],
             "diverged": sum(TokenResult.of(row.result).diverged_at is not None for row in self.rows),
-            "processor_seconds": sum(row.seconds for row in self.rows),
+            "cpu_seconds": sum(row.seconds for row in self.rows),
             "laws": [law.summary() for law in self.laws],
         }
 
@@ -193,5 +193,5 @@ def _record(row: TrialRow) -> dict[str, Any]:
         "associations": capacity,
         "loss": result.loss,
         "diverged_at": result.diverged_at,
-        "processor_seconds": row.seconds,
+        "cpu_seconds": row.seconds,
     }

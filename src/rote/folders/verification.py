@@ -97,7 +97,7 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
         raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
     findings = _examine_known(folder, task, progress)
     stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
-    making = ("meets", "promised", "measured")
+    making = ("meets", "guaranteed", "measured")
     checks = [
         Check(name, stated[name], remade[name], _agrees(name, stated, remade)) for name in remade if name not in making
     ]
@@ -113,27 +113,27 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
 def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iterator[Check]:
     """The result that a certificate names, evaluated again for the specification that was read.
 
-    Where the result gives no number for this model, or is an estimate that depends on the facts too, what was promised
-    is only claimed.
+    Where the result gives no number for this model, or is an estimate that depends on the facts too, the guarantee is
+    only claimed.
     """
-    meets, promised = certificate.meets, certificate.promised
-    if meets is None and promised is None:
+    meets, guaranteed = certificate.meets, certificate.guaranteed
+    if meets is None and guaranteed is None:
         return
     known = meets in RESULTS
     yield Check("meets", meets, meets if known else None, known)
-    if promised is None or not known:
-        if promised is not None:
-            yield Check("promised", promised, None, False)
+    if guaranteed is None or not known:
+        if guaranteed is not None:
+            yield Check("guaranteed", guaranteed, None, False)
         return
     bound = RESULTS[str(meets)].bound(spec)
     if bound.kind != "lower" or bound.associations is None or not bound.applies or bound.matched:
-        yield Check("promised", promised, None, promised >= 0, promised >= 0)
+        yield Check("guaranteed", guaranteed, None, guaranteed >= 0, guaranteed >= 0)
     else:
         # A bound is no more than the contexts that there are; a construction may state what its formula gives.
         most = bound.associations
-        yield Check("promised", promised, most, promised == most or promised == _uncut(str(meets), spec))
+        yield Check("guaranteed", guaranteed, most, guaranteed == most or guaranteed == _uncut(str(meets), spec))
     if certificate.complete:
-        yield Check("promise met", promised, found.recalled, found.recalled >= min(promised, found.recallable))
+        yield Check("guarantee met", guaranteed, found.recalled, found.recalled >= min(guaranteed, found.recallable))
 
 
 def _uncut(meets: str, spec: Spec) -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from rote.display import html_pairs, number
 from rote.measure.fingerprint import weights_fingerprint
@@ -52,9 +52,9 @@ class Certificate(BaseModel):
     largest_error: float | None = None
     """Largest relative error (vector tasks with real targets)."""
     meets: str | None = None
-    """Id of the result whose promise the construction keeps."""
-    promised: int | None = None
-    """Associations that result promises for this specification."""
+    """Id of the result whose guarantee the construction meets."""
+    guaranteed: int | None = Field(None, validation_alias=AliasChoices("guaranteed", "promised"))
+    """Associations that result guarantees for this specification; some older certificates call it `promised`."""
     measured: dict[str, Any] = {}
     """What the construction measured on the way: condition numbers, redraws, the method chosen."""
 
@@ -73,7 +73,7 @@ class Certificate(BaseModel):
             "divergence",
             "largest_error",
             "meets",
-            "promised",
+            "guaranteed",
         )
         stated = {name.replace("_", " "): getattr(self, name) for name in numbers}
         return {
@@ -108,7 +108,7 @@ def examine(
     model: Model,
     task: Task,
     meets: str | None = None,
-    promised: int | None = None,
+    guaranteed: int | None = None,
     measured: dict[str, Any] | None = None,
     progress: Progress = SILENT,
 ) -> Examination:
@@ -129,7 +129,7 @@ def examine(
         divergence=None if seen.divergence is None else seen.divergence.expected,
         largest_error=seen.largest_error,
         meets=meets,
-        promised=promised,
+        guaranteed=guaranteed,
         measured=measured or {},
     )
     return Examination(certificate, seen.missed)

@@ -111,7 +111,7 @@ def _certificate(folder: Folder, task: Task | None, progress: Progress) -> list[
     outcome = "every statement holds" if verification.holds else "NOT every statement holds"
     claims = {
         "meets": folder.certificate.meets,
-        "promised associations": folder.certificate.promised,
+        "guaranteed associations": folder.certificate.guaranteed,
         **{name: _plain(value) for name, value in folder.certificate.measured.items() if not isinstance(value, dict)},
     }
     table = ResultTable(

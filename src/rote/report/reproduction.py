@@ -72,7 +72,7 @@ class ReproducedFigure(Reproduction, Tabular):
         return self.findings.verdicts
 
     def frame(self) -> polars.DataFrame:
-        """One row per point of the figure: what was measured, published and promised."""
+        """One row per point of the figure: what was measured, published and guaranteed."""
         rows = self.findings.rows()
         return frame_of({name: value for name, value in row.items() if name not in NESTED} for row in rows)
 

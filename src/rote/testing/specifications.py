@@ -59,7 +59,7 @@ _size = st.one_of(st.integers(1, 50), st.integers(0, 40).map(lambda power: 2**po
 of_any_size = st.builds(
     dict,
     vocab=_size,
-    context=_size,
+    context=st.one_of(st.integers(1, 50), st.integers(0, 12).map(lambda power: 2**power)),
     dim=_size,
     head_dim=_size,
     heads=_size,
@@ -67,4 +67,5 @@ of_any_size = st.builds(
     variant=st.sampled_from(["per-head", "shared"]),
     wide_heads=st.booleans(),
 )
-"""From one to the largest size that a specification permits."""
+"""From one to the largest size that a specification permits, of contexts so long that an evaluator may compute the
+number of all contexts, N^S."""

@@ -11,7 +11,7 @@ from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.contexts import sequences_up_to
 from rote.theory.dana2025_conditions import broken_condition
-from rote.theory.dana2025_conditions import promised as promised
+from rote.theory.dana2025_conditions import guaranteed as guaranteed
 from rote.theory.papers import PAPERS
 from rote.theory.phi import phi
 from rote.theory.result import result
@@ -37,7 +37,7 @@ def theorem1(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(broken, spec.parameters())
     return Value(
-        promised(spec),
+        guaranteed(spec),
         spec.parameters(),
         f"H k + d = {spec.heads} x {spec.head_dim} + {spec.dim}, {facts_condition(spec)}",
     )
@@ -78,7 +78,7 @@ def remark2(spec: AttentionOnly) -> Value | Refusal:
     broken = broken_condition(spec)
     if broken:
         return Refusal(broken, thin.parameters())
-    return Value(promised(spec), thin.parameters(), f"a query and a key vector per head; {facts_condition(spec)}")
+    return Value(guaranteed(spec), thin.parameters(), f"a query and a key vector per head; {facts_condition(spec)}")
 
 
 def smallest_corollary1(shape: TaskShape) -> SmallestModel:
@@ -104,7 +104,7 @@ def corollary1(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(f"with dim 2 and head_dim {flat.head_dim}: {broken}", flat.parameters())
     return Value(
-        promised(flat),
+        guaranteed(flat),
         flat.parameters(),
         f"the same heads with dim 2 and head_dim {flat.head_dim}: {flat.heads} x {flat.head_dim} + 2, "
         f"{facts_condition(flat)}",
@@ -128,8 +128,8 @@ def corollary2(spec: AttentionOnly) -> Value | Refusal:
     elif asked > MOST_CONTEXTS_ASKED:
         accuracy = f"1/N = {1 / spec.vocab:.3g}, p being next to nothing of N^S contexts"
     else:
-        accuracy = f"phi(p) = {phi(promised(spec), asked, spec.vocab):.4g} over all {asked} contexts"
-    return Value(promised(spec), spec.parameters(), f"accuracy at least {accuracy}")
+        accuracy = f"phi(p) = {phi(guaranteed(spec), asked, spec.vocab):.4g} over all {asked} contexts"
+    return Value(guaranteed(spec), spec.parameters(), f"accuracy at least {accuracy}")
 
 
 @result(

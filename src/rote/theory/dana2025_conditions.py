@@ -10,7 +10,7 @@ from rote.theory.one_layer import not_one_layer
 from rote.theory.rote_rank import rank_unknown, reach
 
 
-def promised(spec: AttentionOnly) -> int:
+def guaranteed(spec: AttentionOnly) -> int:
     """p = Hk + d: the associations that Theorem 1 states for one layer of these sizes."""
     return spec.heads * spec.head_dim + spec.dim
 

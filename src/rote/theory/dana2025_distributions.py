@@ -12,7 +12,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.sequence_encoder import SequenceEncoder
 from rote.models.spec import Spec
 from rote.theory.bound import Refusal, Value
-from rote.theory.dana2025_conditions import broken_condition, promised
+from rote.theory.dana2025_conditions import broken_condition, guaranteed
 from rote.theory.dana2025_encoders import READS_VECTORS
 from rote.theory.result import result
 from rote.theory.rote_rank import facts_condition
@@ -51,9 +51,9 @@ def theorem1_distributions(spec: AttentionOnly) -> Value | Refusal:
         return Refusal(broken, spec.parameters())
     exact = "exactly" if spec.dim >= spec.vocab - 1 else "as closely as rank d allows"
     return Value(
-        promised(spec),
+        guaranteed(spec),
         spec.parameters(),
-        f"distributions of {promised(spec)} contexts are met {exact}, {facts_condition(spec)}",
+        f"distributions of {guaranteed(spec)} contexts are met {exact}, {facts_condition(spec)}",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
-from rote.theory.dana2025_conditions import promised
+from rote.theory.dana2025_conditions import guaranteed
 from rote.theory.rote_rank import feature_rank, reach
 
 COMFORTABLE_DIM = 20
@@ -112,8 +112,8 @@ def _too_small(shape: TaskShape, spec: AttentionOnly) -> str:
     rank = task_rank(shape, spec.dim, spec.head_dim, spec.heads)
     needed = fewest_heads(shape, spec.dim, spec.head_dim)
     reached = "tokens + context - 2" if shape.groups == 1 else f"tokens + context - {shape.groups + 1}"
-    stated = f"Theorem 1 states H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {promised(spec)}"
-    if promised(spec) >= shape.associations:
+    stated = f"Theorem 1 states H k + d = {spec.heads} x {spec.head_dim} + {spec.dim} = {guaranteed(spec)}"
+    if guaranteed(spec) >= shape.associations:
         stated += (
             f", but that needs head_dim <= {reached} and dim <= last tokens "
             f"(here {limit} and {shape.last_tokens}); its features"

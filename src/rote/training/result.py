@@ -63,5 +63,5 @@ class Trained:
             "loss": self.loss,
             "diverged_at": self.diverged_at,
             "parameters": self.model.parameters,
-            "processor_seconds": self.seconds,
+            "cpu_seconds": self.seconds,
         }

@@ -63,7 +63,7 @@ def train(
         results[trial.key] = trained
         if on_end is not None:
             on_end(trained)
-    shown = ("seed", "recall", "loss", "diverged_at", "parameters", "processor_seconds")
+    shown = ("seed", "recall", "loss", "diverged_at", "parameters", "cpu_seconds")
     return Records((results[number] for number in range(len(chosen))), shown)
 
 

@@ -93,9 +93,9 @@ def chosen_facts(query: Query) -> FactsChoice:
     name = query.text("facts") or FIRST
     if name == NO_TABLE:
         vocab, context = query.whole("vocab", 50, 2), query.whole("context", 2, 2)
-        # As many as Theorem 1 promises the model whose sizes are given.
-        promised = query.whole("heads", 20) * query.whole("head_dim", 10) + query.whole("dim", 10)
-        associations = query.whole("associations", min(promised, vocab ** min(context, 64), MOST_FACTS))
+        # As many as Theorem 1 guarantees the model whose sizes are given.
+        guaranteed = query.whole("heads", 20) * query.whole("head_dim", 10) + query.whole("dim", 10)
+        associations = query.whole("associations", min(guaranteed, vocab ** min(context, 64), MOST_FACTS))
         query.check()
         return without_table(vocab, context, associations)
     if name not in source_names():

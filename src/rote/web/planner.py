@@ -1,7 +1,7 @@
 """The planner's state: the facts, the sizes of a model, the precision. All of it is in the address.
 
-What theory promises the sizes (`rote bounds`) is answered at once; what building makes of the facts (`rote plan`) is
-computed in the queue and does not depend on the sliders.
+What theory guarantees for the sizes (`rote bounds`) is answered at once. What building makes of the facts (`rote plan`)
+is computed in the queue and does not depend on the sliders.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ HEADINGS: dict[Section, str] = {
     "builds": "what building ends in",
     "estimates": "estimates: only building tells",
     "orders": "orders of growth and estimates, which no method builds",
-    "refused": "cannot hold them",
+    "rejected": "cannot hold them",
     "no model": "without a model",
 }
 

@@ -28,7 +28,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
 from rote.theory.crowding import crowding
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 
 DENSE_FACTS = 2_500
 """Above this a bordered system is preferred where it can be used: it is faster and better conditioned from here on."""
@@ -98,7 +98,7 @@ def store(
             missed = certificate.recallable - certificate.recalled
             if certificate.complete:
                 measured = {"method": method, "redraws": redraw, **attempt.measured}
-                rounded.append(Draft(model, promised(spec), measured, examination=examination))
+                rounded.append(Draft(model, guaranteed(spec), measured, examination=examination))
                 if not too_rounded(rounded[-1]) or len(rounded) > ROUNDING_REDRAWS:
                     break
         tried.append({**attempt.measured, "missed": missed})

@@ -15,7 +15,7 @@ from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
 from rote.constructions.dana2025.options import Theorem1DistributionOptions
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import DistributionTask
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 from rote.theory.sizes import theorem1_spec, widest_head
 
 
@@ -46,7 +46,7 @@ def build(request: Request[DistributionTask, Theorem1DistributionOptions]) -> Dr
 
     spec = distribution_spec(request)
     model, measured = fit_distribution(request, spec)
-    return Draft(model, promised(spec), measured)
+    return Draft(model, guaranteed(spec), measured)
 
 
 register_construction(

@@ -65,7 +65,7 @@ def solve_values(request: Request[VectorTask, TheoremOptions]) -> Draft:
         examples.contexts.numpy(), examples.queries.numpy(), np.random.default_rng(request.seed)
     )
     spec = _sizes(request, examples)
-    promised = spec.heads * (min(spec.context, spec.head_dim) - 1) + 1
+    guaranteed = spec.heads * (min(spec.context, spec.head_dim) - 1) + 1
     if options.route == "proof" and not assumptions.hold:
         raise InputError(
             f"{ID}: route proof needs the theorem's assumptions, which these examples fail "
@@ -94,7 +94,7 @@ def solve_values(request: Request[VectorTask, TheoremOptions]) -> Draft:
         "draws": drawn.draws,
         **assumptions.measured(),
     }
-    return Draft(Model(spec, weights), promised, measured)
+    return Draft(Model(spec, weights), guaranteed, measured)
 
 
 def _distinct(task: VectorTask) -> Examples:

@@ -61,8 +61,8 @@ def build(request: Request[AssociationTask, TrainedOptions]) -> Draft:
         dim = math.ceil(dim * GROWTH)
     measured = {"steps": fitted.steps, "cross_entropy": fitted.loss, "dims_tried": tried}
     # The capacity is that of facts with an answer each: fewer answers than dimensions leave rows of W unused.
-    promised = capacity(dim) if shape.answers > dim else None
-    return Draft(memory.model(fitted.memory), promised, measured)
+    guaranteed = capacity(dim) if shape.answers > dim else None
+    return Draft(memory.model(fitted.memory), guaranteed, measured)
 
 
 def _failure(shape: TaskShape, dim: int, recalled: int, how: str, given: bool) -> str:

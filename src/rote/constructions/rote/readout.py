@@ -19,7 +19,7 @@ from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
-from rote.theory.dana2025 import promised
+from rote.theory.dana2025 import guaranteed
 from rote.theory.readout_sizes import readout_spec
 
 GROWTH = 0.12
@@ -65,7 +65,7 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
     for growth in range(1 + (options.growths if request.heads is None else 0)):
         model, fit, measured = attempt(task, spec, request, generator)
         if fit.accepted:
-            measured = {"growths": growth, "promised_by_theorem1": promised(spec), **measured}
+            measured = {"growths": growth, "guaranteed_by_theorem1": guaranteed(spec), **measured}
             return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
         abandoned.append(Abandoned(in_words(spec), failed))

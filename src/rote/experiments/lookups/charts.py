@@ -77,7 +77,7 @@ def _marks(x: np.ndarray, y: np.ndarray) -> list[Mark]:
 
 
 def _bounds(series: LookupSeries, tone: Tone) -> list[ChartSeries]:
-    lines = {id: [Mark(p.x, p.promised[id]) for p in series.points if id in p.promised] for id in BOUNDS}
+    lines = {id: [Mark(p.x, p.guaranteed[id]) for p in series.points if id in p.guaranteed] for id in BOUNDS}
     return [
         ChartSeries(label, lines[id], style, tone, in_legend=False)
         for id, (label, style) in BOUNDS.items()
@@ -103,6 +103,6 @@ def _legend(
     if weighting == "sampled" and any(point.published is not None for point in points):
         entries.append(ChartSeries("released values", (), "crosses", "grey" if many else "ink"))
     for id, (label, style) in BOUNDS.items():
-        if any(id in point.promised for point in points):
+        if any(id in point.guaranteed for point in points):
             entries.append(ChartSeries(label + (" (first, last)" if many else ""), (), style, "grey"))
     return entries

@@ -76,7 +76,7 @@ class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
                 "diverged": point.diverged,
                 "published": point.published,
                 "difference": point.difference,
-                "promised": point.promised,
+                "guaranteed": point.guaranteed,
             }
             for series in self.series
             for point in series.points
@@ -158,13 +158,13 @@ def _point(cell: Cell, rows: Sequence[TrialRow]) -> SeriesPoint:
         },
         diverged=len(rows) - len(ended),
         published=cell.published,
-        promised=_promised(cell),
+        guaranteed=_guaranteed(cell),
         cell=cell,
     )
 
 
-def _promised(cell: Cell) -> dict[str, float]:
-    """phi of what each bound promises, where it applies."""
+def _guaranteed(cell: Cell) -> dict[str, float]:
+    """phi of what each bound guarantees, where it applies."""
     if not isinstance(cell.spec, AttentionOnly):
         return {}
     spec, accuracies = cell.spec, {}

@@ -14,15 +14,15 @@ from rote.papers.kinds.lookups import FULL, WEIGHTINGS, Cell, LookupFigure, Weig
 
 @dataclass(frozen=True)
 class SeriesPoint:
-    """One x of a series: the repeats' values in both weightings, what was published, what bounds promise."""
+    """One x of a series: the repeats' values in both weightings, what was published, what bounds guarantee."""
 
     x: float
     values: dict[Weighting, list[float]]
     diverged: int = 0
     """Repeats without a value: training diverged."""
     published: float | None = None
-    promised: dict[str, float] = field(default_factory=dict)
-    """Accuracy that each bound promises, by its id."""
+    guaranteed: dict[str, float] = field(default_factory=dict)
+    """Accuracy that each bound guarantees, by its id."""
     cell: Cell | None = None
     """Absent where the value is computed from several cells."""
 

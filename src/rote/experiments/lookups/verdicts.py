@@ -72,10 +72,10 @@ def _exponent(fit: LawFit) -> Exponent:
 @decide.register
 def _(rule: MeetsTheorem1, measured: LookupPoints, weighting: Weighting) -> Verdict:
     gaps = [
-        (mean - point.promised["dana2025.theorem1"], series.name, point.x)
+        (mean - point.guaranteed["dana2025.theorem1"], series.name, point.x)
         for series in measured.series
         for point in series.points
-        if "dana2025.theorem1" in point.promised and (mean := point.mean(weighting)) is not None
+        if "dana2025.theorem1" in point.guaranteed and (mean := point.mean(weighting)) is not None
     ]
     if not gaps:
         return Verdict("undecided", "Theorem 1 applies to none of these models")

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 NO_METHOD = "none"
 """The method of a row without a model, or without a construction."""
 
-Section = Literal["builds", "estimates", "orders", "refused", "no model"]
+Section = Literal["builds", "estimates", "orders", "rejected", "no model"]
 """Kind of a row: the size that a build ends in (`builds`); an estimate of it, where only building tells (`estimates`);
-theory without a construction (`orders`); a rejected construction (`refused`); storage without a model (`no model`)."""
+theory without a construction (`orders`); a rejected construction (`rejected`); storage without a model (`no model`)."""
 
 
 class PlanRow(BaseModel):

@@ -88,7 +88,7 @@ def _refused(result: Result, reason: str) -> PlanRow:
     return PlanRow(
         id=result.id,
         kind=result.kind,
-        section="refused",
+        section="rejected",
         possible=False,
         model="none",
         reason=reason,

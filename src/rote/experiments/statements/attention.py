@@ -47,7 +47,7 @@ RANK_CUT = 1e-12
 LARGEST_CONSTANT = 1e10
 """Beyond this the features of the likeliest contexts are singular but for rounding, and C is infinite."""
 MORE = 10
-"""Contexts beyond those promised on which a rank is counted, where there are so many."""
+"""Contexts beyond those guaranteed on which a rank is counted, where there are so many."""
 
 
 def layer_numbers(cell: AttentionLayer, seed: int) -> Numbers:
@@ -136,15 +136,15 @@ def rank_numbers(cell: AttentionRank, seed: int) -> Numbers:
     spec = AttentionOnly(
         vocab=cell.vocab, context=cell.context, dim=cell.dim, head_dim=min(cell.head_dim, cell.dim), heads=cell.heads
     )
-    promised = cell.heads * cell.head_dim + cell.dim
-    contexts = min(promised + MORE, cell.vocab**cell.context)
+    guaranteed = cell.heads * cell.head_dim + cell.dim
+    contexts = min(guaranteed + MORE, cell.vocab**cell.context)
     draw = np.random.default_rng(seed)
     keys = draw.permutation(cell.vocab**cell.context)[:contexts]
     table = np.stack(np.unravel_index(keys, (cell.vocab,) * cell.context), 1)
     generator = torch.Generator().manual_seed(seed)
     sizes = torch.linalg.svdvals(_whole_features(spec, cell.head_dim, table, generator))
     rank = int((sizes > RANK_CUT * sizes[0]).sum())
-    return {"rank": rank, "promised": min(promised, contexts), "corrected": min(rank_of(spec), contexts)}
+    return {"rank": rank, "guaranteed": min(guaranteed, contexts), "corrected": min(rank_of(spec), contexts)}
 
 
 def stored_numbers(cell: StoredFacts, seed: int) -> Numbers:
@@ -166,7 +166,7 @@ def stored_numbers(cell: StoredFacts, seed: int) -> Numbers:
         accuracies.append(recall(built.model, whole).recalled / total)
     per_head = 2 * (cell.head_dim + 1) if cell.rank_one else 4 * cell.head_dim
     return {
-        "promised": p,
+        "guaranteed": p,
         "recalled": recalled,
         "parameters": parameters,
         "parameters_stated": cell.dim * (cell.context + 2 * cell.vocab + per_head * cell.heads),

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rote.charts import Chart, ChartSeries, Mark, Panels, Shape, Style, Tone, XYChart
 from rote.display import number
 from rote.experiments.findings import Column, Findings
+from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.runner import Rows
 from rote.experiments.statements.points import StatementPoint, StatementPoints
 from rote.experiments.statements.schedule import StatementSchedule
@@ -107,11 +108,16 @@ def _number(name: str) -> Any:
     return lambda row: row.get(name)
 
 
+def _numbers(row: TrialRow) -> dict[str, Any]:
+    """The numbers of a trial; older ledgers call `guaranteed` `promised`."""
+    return {"guaranteed" if name == "promised" else name: value for name, value in row.result["numbers"].items()}
+
+
 def statement_findings(schedule: StatementSchedule, rows: Rows) -> StatementFindings:
     """Arrange what has ended; what has not is counted as missing."""
     trials = schedule.trials()
     points = tuple(
-        StatementPoint(cell.series, cell.x, trial.seed, row.result["numbers"], row.seconds)
+        StatementPoint(cell.series, cell.x, trial.seed, _numbers(row), row.seconds)
         for cell, trial in trials
         if (row := rows.get(trial.key)) is not None
     )

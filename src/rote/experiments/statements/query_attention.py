@@ -27,7 +27,7 @@ MORE = 5
 
 def rank_numbers(cell: QueryAttentionRank, seed: int) -> Numbers:
     """The rank on more examples than it can have, and what least squares leaves of targets of variance one."""
-    promised = cell.heads * (min(cell.context, cell.head_dim) - 1) + 1
+    guaranteed = cell.heads * (min(cell.context, cell.head_dim) - 1) + 1
     tight = cell.heads * (cell.context - 1) + 1
     largest = tight if cell.shared else cell.heads * cell.dim
     examples = largest + MORE
@@ -43,7 +43,7 @@ def rank_numbers(cell: QueryAttentionRank, seed: int) -> Numbers:
     targets = np.random.default_rng([seed, 1]).standard_normal(examples)
     rank = int((sizes > RANK_CUT * sizes[0]).sum())
     return {
-        "promised": promised,
+        "guaranteed": guaranteed,
         "rank": rank,
         "rank_shared": rank if cell.shared else None,
         "rank_narrow": rank if cell.shared and cell.head_dim < cell.context else None,
@@ -58,9 +58,9 @@ def rank_numbers(cell: QueryAttentionRank, seed: int) -> Numbers:
 
 
 def built_numbers(cell: BuiltQueryAttention, seed: int) -> Numbers:
-    """Labels recalled of exactly as many examples as are promised."""
-    promised = cell.heads * (min(cell.context, cell.head_dim) - 1) + 1
-    task = random_vectors(promised, cell.context, cell.dim, shared=cell.shared, classes=CLASSES, seed=seed)
+    """Labels recalled of exactly as many examples as are guaranteed."""
+    guaranteed = cell.heads * (min(cell.context, cell.head_dim) - 1) + 1
+    task = random_vectors(guaranteed, cell.context, cell.dim, shared=cell.shared, classes=CLASSES, seed=seed)
     built = build(
         task,
         "mahdavi2024.theorem1",
@@ -71,7 +71,7 @@ def built_numbers(cell: BuiltQueryAttention, seed: int) -> Numbers:
         route=cell.route,
     )
     return {
-        "promised": promised,
+        "guaranteed": guaranteed,
         "recalled": built.certificate.recalled,
         "rank": built.certificate.measured["rank"],
         "parameters": built.model.spec.parameters(),

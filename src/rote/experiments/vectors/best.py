@@ -33,7 +33,7 @@ class BestOnVectors:
     seconds: float
 
     @property
-    def promised(self) -> int:
+    def guaranteed(self) -> int:
         """H(min(n, k) - 1) + 1 examples: Theorem 1 of Mahdavi et al. 2024."""
         return self.spec.heads * (min(self.spec.context, self.spec.head_dim) - 1) + 1
 
@@ -61,7 +61,7 @@ class BestOnVectors:
             "recall": self.best.accuracy,
             "mean_square": self.best.mean_square,
             "parameters": self.certificate.parameters,
-            "promised": self.promised,
+            "guaranteed": self.guaranteed,
             "best_seed": self.best.seed,
             "diverged": sum(trained.diverged for trained in self.models),
             "models": [trained.summary() for trained in self.models],

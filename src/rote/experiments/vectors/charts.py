@@ -66,12 +66,12 @@ def _bounds(points: list[VectorPoint], size: str) -> list[ChartSeries]:
     drawn = []
     for heads in numbers:
         members = [point for point in points if heads in (None, point.setting.heads)]
-        promised = sorted({(point.x, point.setting.promised) for point in members})
+        guaranteed = sorted({(point.x, point.setting.guaranteed) for point in members})
         rank = sorted({(point.x, point.setting.rank) for point in members if point.setting.shared})
         fresh = sorted({(point.x, point.setting.rank) for point in members if not point.setting.shared})
         lines: list[tuple[list[tuple[float, int]], str, Style]] = [
-            (promised, "H(min(n, k) - 1) + 1: Theorem 1", "dashed"),
-            ([] if rank == promised else rank, "H(n - 1) + 1: rank, one context", "dotted"),
+            (guaranteed, "H(min(n, k) - 1) + 1: Theorem 1", "dashed"),
+            ([] if rank == guaranteed else rank, "H(n - 1) + 1: rank, one context", "dotted"),
             (fresh, "Hd: rank, fresh contexts", "dash-dotted"),
         ]
         named = f", H = {heads}" if len(numbers) > 1 else ""

@@ -57,7 +57,7 @@ class VectorFindings(VectorPoints, Findings[VectorFigure, VectorSchedule]):
             Column(figure.x_label, "x"),
             Column(f"{figure.y_label}, per seed", _per_seed),
             Column("mean", lambda row: float(np.mean(row["values"]))),
-            Column("Theorem 1", "promised"),
+            Column("Theorem 1", "guaranteed"),
             Column("rank", "rank"),
             Column("seconds", lambda row: round(row["seconds"], 1)),
         )
@@ -69,7 +69,7 @@ class VectorFindings(VectorPoints, Findings[VectorFigure, VectorSchedule]):
                 "x": point.x,
                 "values": list(point.values),
                 **({"too_many": list(point.too_many)} if point.too_many else {}),
-                "promised": point.setting.promised,
+                "guaranteed": point.setting.guaranteed,
                 "rank": point.setting.rank,
                 "seconds": point.seconds,
                 **({"mean_overlap": float(np.mean(point.overlaps))} if point.overlaps else {}),

@@ -125,9 +125,9 @@ def _(rule: MeetsPromise, measured: VectorPoints) -> Verdict:
     if not points:
         return Verdict("undecided", "nothing was run")
     below = [
-        f"{name} at {point.x:g}: {min(point.values):g} of {point.setting.promised}"
+        f"{name} at {point.x:g}: {min(point.values):g} of {point.setting.guaranteed}"
         for name, point in points
-        if min(point.values) < point.setting.promised
+        if min(point.values) < point.setting.guaranteed
     ]
     why = f"met at {len(points) - len(below)} of {len(points)} points" + (
         f"; below: {'; '.join(below)}" if below else ""

@@ -25,14 +25,14 @@ LEMMA_2 = Statement(
     ),
     (
         Line("rank", "rank of random attention"),
-        Line("promised", "Hk + d", bound=True),
+        Line("guaranteed", "Hk + d", bound=True),
         Line("corrected", "min(d, N) + H min(k, N + S - 2)", bound=True),
     ),
     (
         Claim(
             "as-printed",
             "The features' rank is Hk + d, contexts allowing, as the proof of Theorem 1 needs it",
-            AtMost("promised", "rank"),
+            AtMost("guaranteed", "rank"),
         ),
         Claim("corrected", "It is min(d, N) + H min(k, d, N + S - 2)", AtMost("corrected", "rank")),
         Claim("never-more", "It is never more than that", AtMost("rank", "corrected")),
@@ -63,17 +63,17 @@ COROLLARY_1 = Statement(
     (
         Line("recalled", "recalled"),
         Line("rank", "rank of random attention"),
-        Line("promised", "Hk + 2", bound=True),
+        Line("guaranteed", "Hk + 2", bound=True),
     ),
     (
         Claim(
-            "recalled", "At d = 2 and k <= 2 all of Hk + 2 associations are recalled", AtMost("promised", "recalled")
+            "recalled", "At d = 2 and k <= 2 all of Hk + 2 associations are recalled", AtMost("guaranteed", "recalled")
         ),
         Claim("parameters", "In 2(S + 2N + 4(T - 2)) parameters", AtMost("parameters", "parameters_stated")),
         Claim(
             "wider-heads",
             "With k = 5 at d = 2, as experiment 6 is printed, there is rank for Hk + 2",
-            AtMost("promised", "rank"),
+            AtMost("guaranteed", "rank"),
         ),
     ),
     quick=(10, 100),
@@ -94,9 +94,9 @@ REMARK_2 = Statement(
         for head_dim in (5, 10)
         for heads in (5, 10, 20, 40)
     ),
-    (Line("recalled", "recalled"), Line("promised", "Hk + d", bound=True)),
+    (Line("recalled", "recalled"), Line("guaranteed", "Hk + d", bound=True)),
     (
-        Claim("recalled", "All of Hk + d associations are recalled", AtMost("promised", "recalled")),
+        Claim("recalled", "All of Hk + d associations are recalled", AtMost("guaranteed", "recalled")),
         Claim("parameters", "In d(S + 2N + 2(k + 1)H) parameters", AtMost("parameters", "parameters_stated")),
     ),
     quick=(5, 20),

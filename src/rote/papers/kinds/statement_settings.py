@@ -101,7 +101,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class AttentionRank:
-    """The rank of random attention's features on ten contexts more than are promised, or on all there are."""
+    """The rank of random attention's features on ten contexts more than are guaranteed, or on all there are."""
 
     vocab: int
     context: int

@@ -36,7 +36,7 @@ class VectorSetting:
         return QueryAttention.experiment(self.context, self.classes or 1, self.heads, self.head_dim, self.dim)
 
     @property
-    def promised(self) -> int:
+    def guaranteed(self) -> int:
         """H(min(n, k) - 1) + 1: Theorem 1."""
         return self.heads * (min(self.context, self.head_dim) - 1) + 1
 

@@ -24,8 +24,8 @@ THEOREM_1 = Statement(
         for shared in (True, False)
         for heads in HEADS
     ),
-    (Line("recalled", "recalled"), Line("promised", "H(min(n, k) - 1) + 1", bound=True)),
-    (Claim("recalled", "All of H(min(n, k) - 1) + 1 labels are recalled", AtMost("promised", "recalled")),),
+    (Line("recalled", "recalled"), Line("guaranteed", "H(min(n, k) - 1) + 1", bound=True)),
+    (Claim("recalled", "All of H(min(n, k) - 1) + 1 labels are recalled", AtMost("guaranteed", "recalled")),),
     quick=(1, 5),
     seconds=2,
     quick_seconds=1,
@@ -57,7 +57,7 @@ PROPOSITION_2 = Statement(
     ),
     (
         Line("rank", "rank of random attention"),
-        Line("promised", "H(min(n, k) - 1) + 1", bound=True),
+        Line("guaranteed", "H(min(n, k) - 1) + 1", bound=True),
         Line("largest_rank", "H(n - 1) + 1, or Hd with fresh contexts", bound=True),
     ),
     (
@@ -69,7 +69,9 @@ PROPOSITION_2 = Statement(
             AtMost("error_at_largest", 1e-15, within=0),
         ),
         Claim("one-more", "One more is not", AtMost(1e-12, "error_at_one_more", within=0)),
-        Claim("narrow-heads", "With k < n the rank is at most H(min(n, k) - 1) + 1", AtMost("rank_narrow", "promised")),
+        Claim(
+            "narrow-heads", "With k < n the rank is at most H(min(n, k) - 1) + 1", AtMost("rank_narrow", "guaranteed")
+        ),
         Claim(
             "fresh-contexts",
             "With fresh contexts it is at most H(n - 1) + 1 as well",
