@@ -67,7 +67,7 @@ def types_in(hint: Any) -> Iterator[type]:
         yield hint
 
 
-def unpromised(thing: Any) -> set[str]:
+def unguaranteed(thing: Any) -> set[str]:
     """Types of rote in the signatures of a public name that are not public themselves."""
     found = set()
     for signature in signatures(thing):
@@ -81,7 +81,7 @@ def unpromised(thing: Any) -> set[str]:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_type_in_a_public_signature_is_public(name):
-    assert unpromised(PUBLIC[name]) == set()
+    assert unguaranteed(PUBLIC[name]) == set()
 
 
 def test_a_type_outside_the_line_is_found():
@@ -92,7 +92,7 @@ def test_a_type_outside_the_line_is_found():
         return len(given)
 
     leaking.__annotations__ = {"given": list[Inner], "return": int}
-    assert len(unpromised(leaking)) == 1
+    assert len(unguaranteed(leaking)) == 1
 
 
 @pytest.mark.parametrize("module", LINE, ids=lambda module: module.__name__)

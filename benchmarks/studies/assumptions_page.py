@@ -10,7 +10,7 @@ from pathlib import Path
 from rote.charts.drawing import write_chart
 from rote.experiments.files import write_text
 from rote.lm.assumptions import Assumptions, LayerAssumptions
-from rote.lm.geometry import Share
+from rote.lm.geometry import SampleFraction
 from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from rote.report.markdown import table_lines
 from rote.report.measured_charts import assumptions_chart
@@ -138,7 +138,7 @@ def _ratio(layer: LayerAssumptions) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _share(share: Share | None) -> str:
+def _share(share: SampleFraction | None) -> str:
     if share is None:
         return "too few"
     low, high = share.interval

@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from rote.experiments.ledgers.ledger import TrialRow as TrialRow
     from rote.experiments.lm_capacity.reading import LmCapacity as LmCapacity
     from rote.experiments.lm_capacity.reading import ReadingInterval as ReadingInterval
+    from rote.experiments.paper_overview import ClaimVerdict as ClaimVerdict
+    from rote.experiments.paper_overview import FigureOverview as FigureOverview
+    from rote.experiments.paper_overview import JudgedClaim as JudgedClaim
+    from rote.experiments.paper_overview import MeasuredSeries as MeasuredSeries
+    from rote.experiments.paper_overview import PaperMethod as PaperMethod
+    from rote.experiments.paper_overview import PaperOverview as PaperOverview
+    from rote.experiments.paper_overview import PaperResult as PaperResult
+    from rote.experiments.paper_overview import RunCost as RunCost
     from rote.experiments.reproduce import Reproduction as Reproduction
     from rote.experiments.runner import Schedule as Schedule
     from rote.experiments.runs.laws import RunLaws as RunLaws
@@ -49,25 +57,25 @@ if TYPE_CHECKING:
     from rote.export.export import Exported as Exported
     from rote.export.facts_task import ExportedTask as ExportedTask
     from rote.export.facts_task import TaskCertificate as TaskCertificate
-    from rote.folders.verification import Check as Check
+    from rote.folders.verification import CertificateCheck as CertificateCheck
     from rote.lm.assumptions import Assumptions as Assumptions
     from rote.lm.assumptions import LayerAssumptions as LayerAssumptions
-    from rote.lm.capacity.point import Point as Point
+    from rote.lm.capacity.point import LmCapacityPoint as LmCapacityPoint
     from rote.lm.capacity.strings import StringShape as StringShape
     from rote.lm.capacity.subjects import LmSizes as LmSizes
     from rote.lm.geometry import LookUp as LookUp
+    from rote.lm.geometry import SampleFraction as SampleFraction
     from rote.lm.geometry import Separation as Separation
-    from rote.lm.geometry import Share as Share
     from rote.lm.language_model import LanguageModel as LanguageModel
     from rote.lm.language_model import ParameterCount as ParameterCount
-    from rote.lm.language_model import State as State
+    from rote.lm.language_model import PromptState as PromptState
     from rote.lm.recall import LanguageRecall as LanguageRecall
     from rote.lm.recall import Reply as Reply
     from rote.lm.recall import Tally as Tally
     from rote.measure.certificate import Examination as Examination
     from rote.measure.divergence import Divergence as Divergence
     from rote.measure.inspection import Contribution as Contribution
-    from rote.measure.inspection import Head as Head
+    from rote.measure.inspection import HeadIndex as HeadIndex
     from rote.measure.intervals import Interval as Interval
     from rote.measure.laws import LawFit as LawFit
     from rote.measure.laws import Points as Points

@@ -13,7 +13,7 @@ pytest.importorskip("transformers", reason="language models need the package tra
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 
 from rote.experiments.lm_capacity.reading import LmCapacity
-from rote.lm.capacity.point import ROUNDINGS, Point
+from rote.lm.capacity.point import ROUNDINGS, LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import LmSizes
 from rote.lm.language_model import ParameterCount
@@ -31,9 +31,9 @@ SHAPE = StringShape(vocab=32)
 def a_reading(held: float, seconds: float) -> LmCapacity:
     """Held bits per parameter at the best of three loads after 80 steps; less after fewer, less at other loads."""
 
-    def point(strings: int, share: float, seed: int, steps: int = 80) -> Point:
+    def point(strings: int, share: float, seed: int, steps: int = 80) -> LmCapacityPoint:
         bits = 1000 * held * share + seed
-        return Point(
+        return LmCapacityPoint(
             strings=strings, steps=steps, rate=0.1, seed=seed, parameters=1000, embeddings=200,
             offered=strings * SHAPE.bits, held=bits, recalled=0, tokens=14 * strings, fresh_gain=-0.01,
             fresh_error=0.01, diverged=False, seconds=seconds * steps / 80, rounded=dict.fromkeys(ROUNDINGS, bits / 2),

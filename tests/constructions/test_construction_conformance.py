@@ -53,8 +53,8 @@ def example(**changes: Any) -> Construction[AssociationTask, Options]:
     [
         ({"id": "bietti2023"}, "registered already"),
         ({"meets": "bietti2023.nothing"}, "'bietti2023.nothing' is no registered result"),
-        ({"meets": None}, "unpromised"),
-        ({"unpromised": "because"}, "either meets"),
+        ({"meets": None}, "unguaranteed"),
+        ({"unguaranteed": "because"}, "either meets"),
         ({"paper": "bietti1923"}, "no known paper"),
     ],
 )

@@ -11,23 +11,25 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity import meter as run
 from rote.experiments.lm_capacity import points as meter_points
 from rote.experiments.lm_capacity.reading import LmCapacity
-from rote.lm.capacity.point import ROUNDINGS, Point
+from rote.lm.capacity.point import ROUNDINGS, LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
 
 SHAPE = StringShape(vocab=16, key=2, counted=5)
 
 
-def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> Point:
+def point(strings: int, held: float, seed: int = 0, steps: int = 80) -> LmCapacityPoint:
     offered = strings * SHAPE.bits
-    return Point(
+    return LmCapacityPoint(
         strings=strings, steps=steps, rate=0.1, seed=seed, parameters=100, embeddings=20, offered=offered, held=held,
         recalled=5 * strings if held >= offered else 0, tokens=5 * strings, fresh_gain=-0.01, fresh_error=0.01,
         diverged=False, seconds=1.0, rounded=dict.fromkeys(ROUNDINGS, held / 2),
     )  # fmt: skip
 
 
-def reading(points: list[Point], shorter: list[Point] | None = None, protocol="strings") -> LmCapacity:
+def reading(
+    points: list[LmCapacityPoint], shorter: list[LmCapacityPoint] | None = None, protocol="strings"
+) -> LmCapacity:
     return LmCapacity("test", protocol, SHAPE, ParameterCount(100, 20), tuple(points), tuple(shorter or []), 0.1, 0)
 
 

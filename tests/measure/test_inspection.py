@@ -8,7 +8,7 @@ import torch
 
 from rote.errors import InputError
 from rote.measure.head_use import facts_lost, head_table
-from rote.measure.inspection import Head, inspect, without_heads
+from rote.measure.inspection import HeadIndex, inspect, without_heads
 from rote.measure.recall import margins, recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.linear_memory import LinearMemory
@@ -68,7 +68,7 @@ def test_what_is_left_without_a_head_is_what_the_model_says_without_it(name):
     heads = [part for part in seen.contributions if part.part == "head"]
     assert len(heads) == model.spec.heads * model.spec.layers
     for part in heads:
-        logits = without_heads(model, [Head(part.layer, part.head)]).logits(task.contexts[:1])
+        logits = without_heads(model, [HeadIndex(part.layer, part.head)]).logits(task.contexts[:1])
         assert part.margin_without == pytest.approx(
             float(margins(logits, torch.from_numpy(task.answers[:1]).long())[0])
         )

@@ -11,7 +11,7 @@ from rote.cli.options import ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from rote.measure.inspection import Contribution, Head, Inspection
+    from rote.measure.inspection import Contribution, HeadIndex, Inspection
     from rote.models.model import Model
 
 SHOWN = 12
@@ -64,14 +64,14 @@ def inspect(
     return _overview(opened, model, facts, reading, heads, lost, as_json)
 
 
-def _heads(off: tuple[str, ...]) -> list[Head]:
+def _heads(off: tuple[str, ...]) -> list[HeadIndex]:
     from rote.measure.inspection import heads_named
 
     return heads_named(",".join(off))
 
 
 def _lost(
-    opened: Model, folder: Path, facts: str | None, reading: ReadingOptions | None, heads: list[Head]
+    opened: Model, folder: Path, facts: str | None, reading: ReadingOptions | None, heads: list[HeadIndex]
 ) -> list[str]:
     """Facts lost when these heads are ablated, in words."""
     from rote.measure.head_use import facts_lost
@@ -85,7 +85,7 @@ def _overview(
     folder: Path,
     facts: str | None,
     reading: ReadingOptions | None,
-    heads: list[Head],
+    heads: list[HeadIndex],
     lost: list[str] | None,
     as_json: bool,
 ) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json, print_table
+
+if TYPE_CHECKING:
+    from rote.constructions.overview import Method
 
 Kind = Literal["methods", "papers", "results", "sources", "protocols", "targets"]
 
@@ -38,8 +41,8 @@ def list_(
     print_table(f"{title}; details: rote show ID", columns, [row(document) for document in documents])
 
 
-def _method(document: dict[str, Any]) -> tuple[Any, ...]:
-    return document["id"], ", ".join(document["tasks"]), document["summary"]
+def _method(method: Method) -> tuple[Any, ...]:
+    return method.id, ", ".join(method.tasks), method.summary
 
 
 def _result(document: dict[str, Any]) -> tuple[Any, ...]:

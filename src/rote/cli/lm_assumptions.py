@@ -11,7 +11,7 @@ from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from rote.lm.assumptions import Assumptions
-    from rote.lm.geometry import Share
+    from rote.lm.geometry import SampleFraction
 
 
 def assumptions(
@@ -108,7 +108,7 @@ def _show(found: Assumptions, drawn: str | None) -> None:
     print_pairs("model", {**pairs, **({"figure": drawn} if drawn else {})})
 
 
-def _share(share: Share | None) -> str:
+def _share(share: SampleFraction | None) -> str:
     """A share with its interval, or why there is none."""
     if share is None:
         return "too few"

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -22,7 +23,7 @@ AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print one J
 
 
 def print_json(document: Any) -> None:
-    """Strict JSON: what is not a finite number is null."""
+    """Strict JSON: what is not a finite number is null; a dataclass is an object of its fields."""
     print(json_text(json.dumps(_finite(document), indent=2, ensure_ascii=False)))
 
 
@@ -99,6 +100,8 @@ def complain(message: str, exit_code: int) -> int:
 
 
 def _finite(value: Any) -> Any:
+    if is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): _finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

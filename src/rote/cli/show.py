@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.version import pip_install
+
+if TYPE_CHECKING:
+    from rote.constructions.overview import Method
 
 
 def show(
@@ -61,25 +64,23 @@ KINDS = {
 """What each kind of result says."""
 
 
-def _method(document: dict[str, Any]) -> None:
-    guarantee = (
-        "every fact, or an error" if document["exact"] else "as many facts as it can, counted in the certificate"
-    )
+def _method(method: Method) -> None:
+    guarantee = "every fact, or an error" if method.exact else "as many facts as it can, counted in the certificate"
     print_pairs(
-        f"{document['id']}: a method (rote build FACTS --method {document['id']})",
+        f"{method.id}: a method (rote build FACTS --method {method.id})",
         {
-            "summary": document["summary"],
-            "stores": f"{', '.join(document['tasks'])}: {guarantee}",
-            "precision": document["dtype"],
-            "source": document["source"],
-            "meets": document["meets"] or f"no result: {document['unpromised']}",
+            "summary": method.summary,
+            "stores": f"{', '.join(method.tasks)}: {guarantee}",
+            "precision": method.dtype,
+            "source": method.source,
+            "meets": method.meets or f"no result: {method.unguaranteed}",
         },
     )
-    if document["options"]:
+    if method.options:
         print_table(
             "settings (--set name=value)",
             ["name", "default", "meaning"],
-            [[name, str(option["default"]), option["help"]] for name, option in document["options"].items()],
+            [[name, str(option["default"]), option["help"]] for name, option in method.options.items()],
         )
 
 

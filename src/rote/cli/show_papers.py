@@ -2,144 +2,146 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rote.cli.output import print_pairs, print_table
+
+if TYPE_CHECKING:
+    from rote.experiments.paper_overview import FigureOverview, JudgedClaim, PaperOverview
 
 NOT_JUDGED = "not judged"
 OUTCOMES = ("holds", "does not", "undecided", NOT_JUDGED)
 
 
-def show_papers(every: list[dict[str, Any]]) -> None:
+def show_papers(every: Sequence[PaperOverview]) -> None:
     print_table(
         "papers; details: rote show ID",
         ["paper", "results", "methods", "figures", "title"],
         [
             [
-                paper["paper"],
-                *(len(paper[kind]) or None for kind in ("results", "constructions", "figures")),
-                paper["title"],
+                paper.paper,
+                *(len(kind) or None for kind in (paper.results, paper.constructions, paper.figures)),
+                paper.title,
             ]
             for paper in every
         ],
     )
-    figures = [figure for paper in every for figure in paper["figures"]]
+    figures = [figure for paper in every for figure in paper.figures]
     _show_costs(figures)
     _show_tally(every)
 
 
-def _show_tally(every: list[dict[str, Any]]) -> None:
+def _show_tally(every: Sequence[PaperOverview]) -> None:
     """How many claims hold, paper by paper."""
     rows = []
     for paper in every:
-        outcomes = [outcome for figure in paper["figures"] for outcome in _outcomes(figure)]
+        outcomes = [outcome for figure in paper.figures for outcome in _outcomes(figure)]
         if outcomes:
-            rows.append([paper["paper"], *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
+            rows.append([paper.paper, *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
     print_table("claims, last verdicts (rote show ID lists them)", ["paper", *OUTCOMES], rows)
 
 
-def _outcomes(figure: dict[str, Any]) -> list[str]:
+def _outcomes(figure: FigureOverview) -> list[str]:
     """The verdict on each claim; under the default protocol where several were judged."""
-    return [claim["verdicts"][0]["verdict"] if claim["verdicts"] else NOT_JUDGED for claim in figure["claims"]]
+    return [claim.verdicts[0].verdict if claim.verdicts else NOT_JUDGED for claim in figure.claims]
 
 
-def show_paper(paper: dict[str, Any]) -> None:
-    print(f"{paper['name']}\n{paper['title']}\n{paper['venue']}\n")
-    if paper["results"]:
+def show_paper(paper: PaperOverview) -> None:
+    print(f"{paper.name}\n{paper.title}\n{paper.venue}\n")
+    if paper.results:
         print_table(
             "results (rote bounds evaluates them)",
             ["result", "kind", "statement"],
-            [[result["id"], result["kind"], result["statement"]] for result in paper["results"]],
+            [[result.id, result.kind, result.statement] for result in paper.results],
         )
-    if paper["constructions"]:
+    if paper.constructions:
         print_table(
             "constructions (rote build FACTS --method ID)",
             ["method", "what it does"],
-            [[construction["id"], construction["summary"]] for construction in paper["constructions"]],
+            [[construction.id, construction.summary] for construction in paper.constructions],
         )
-    if paper["figures"]:
-        _show_costs(paper["figures"])
-        _show_verdicts(paper["figures"])
-    for figure in paper["figures"]:
+    if paper.figures:
+        _show_costs(paper.figures)
+        _show_verdicts(paper.figures)
+    for figure in paper.figures:
         show_figure(figure)
 
 
-def _show_costs(figures: list[dict[str, Any]]) -> None:
+def _show_costs(figures: Sequence[FigureOverview]) -> None:
     print_table(
         "figures (rote reproduce ID; CPU time of --quick, fast, --protocol paper)",
         ["figure", "quick", "fast", "paper", "what it shows"],
         [
-            [figure["figure"], *_times(figure, ("quick", "fast", "paper")), figure["title"]]
+            [figure.figure, *_times(figure, ("quick", "fast", "paper")), figure.title]
             for figure in figures
-            if figure["trains"]
+            if figure.trains
         ],
     )
-    statements = [figure for figure in figures if not figure["trains"]]
+    statements = [figure for figure in figures if not figure.trains]
     if statements:
         print_table(
             "statements, nothing trained (rote reproduce ID; CPU time of --quick and of all)",
             ["statement", "quick", "all", "what it shows"],
-            [[figure["figure"], *_times(figure, ("quick", "fast")), figure["title"]] for figure in statements],
+            [[figure.figure, *_times(figure, ("quick", "fast")), figure.title] for figure in statements],
         )
 
 
-def _times(figure: dict[str, Any], runs: tuple[str, ...]) -> list[str]:
+def _times(figure: FigureOverview, runs: tuple[str, ...]) -> list[str]:
     """CPU time of each kind of run; none where it leaves the figure out."""
-    costs = [figure["estimated_costs"][run] for run in runs]
-    return [_time(cost["cpu_seconds"]) if cost["trials"] else "-" for cost in costs]
+    costs = [figure.estimated_costs[run] for run in runs]
+    return [_time(cost.cpu_seconds) if cost.trials else "-" for cost in costs]
 
 
-def _show_verdicts(figures: list[dict[str, Any]]) -> None:
+def _show_verdicts(figures: Sequence[FigureOverview]) -> None:
     """Every claim with its verdict, one line each."""
     print_table(
         "claims, last verdicts (rote show FIGURE for rules and numbers)",
         ["figure", "verdict", "claim"],
         [
-            [figure["figure"].partition(".")[2], _verdicts_in_words(claim), claim["statement"]]
+            [figure.figure.partition(".")[2], _verdicts_in_words(claim), claim.statement]
             for figure in figures
-            for claim in figure["claims"]
+            for claim in figure.claims
         ],
     )
 
 
-def _verdicts_in_words(claim: dict[str, Any]) -> str:
+def _verdicts_in_words(claim: JudgedClaim) -> str:
     """The default protocol's verdict; that of others where it differs."""
-    verdicts = claim["verdicts"]
+    verdicts = claim.verdicts
     if not verdicts:
         return NOT_JUDGED
-    first = verdicts[0]["verdict"]
-    return "; ".join(
-        [first, *(f"{row['protocol']}: {row['verdict']}" for row in verdicts[1:] if row["verdict"] != first)]
-    )
+    first = verdicts[0].verdict
+    return "; ".join([first, *(f"{row.protocol}: {row.verdict}" for row in verdicts[1:] if row.verdict != first)])
 
 
-def show_figure(figure: dict[str, Any]) -> None:
-    costs = figure["estimated_costs"] if figure["trains"] else {
-        "quick": figure["estimated_costs"]["quick"], "all": figure["estimated_costs"]["fast"],
+def show_figure(figure: FigureOverview) -> None:
+    costs = figure.estimated_costs if figure.trains else {
+        "quick": figure.estimated_costs["quick"], "all": figure.estimated_costs["fast"],
     }  # fmt: skip
-    grid = f"{figure['cells']} cells, {figure['repeats']} repeats"
-    if figure["trains"]:
-        grid += f", {figure['published_values']} released values"
+    grid = f"{figure.cells} cells, {figure.repeats} repeats"
+    if figure.trains:
+        grid += f", {figure.published_values} released values"
     print_pairs(
-        f"{figure['figure']}: {figure['title']}",
+        f"{figure.figure}: {figure.title}",
         {
             "grid": grid,
             "cost": ", ".join(
-                f"{run}: {cost['trials']} trials, {_time(cost['cpu_seconds'])} CPU time"
+                f"{run}: {cost.trials} trials, {_time(cost.cpu_seconds)} CPU time"
                 for run, cost in costs.items()
-                if cost["trials"]
+                if cost.trials
             ),
-            **({"run": f"shares the trials of {figure['run']}"} if figure["run"] != figure["figure"] else {}),
-            **({"note": figure["note"]} if figure["note"] else {}),
-            **{name: text for claim in figure["claims"] for name, text in _claim_in_words(claim).items()},
+            **({"run": f"shares the trials of {figure.run}"} if figure.run != figure.figure else {}),
+            **({"note": figure.note} if figure.note else {}),
+            **{name: text for claim in figure.claims for name, text in _claim_in_words(claim).items()},
         },
     )
-    for series in figure["capacities"]:
-        size = next(iter(series["points"][0]))
+    for series in figure.capacities:
+        size = next(iter(series.points[0]))
         print_table(
-            f"examples recalled, one interval per seed: {series['series']}",
+            f"examples recalled, one interval per seed: {series.series}",
             [size, "guaranteed", "recalled"],
-            [[point[size], point["guaranteed"], _intervals(point)] for point in series["points"]],
+            [[point[size], point["guaranteed"], _intervals(point)] for point in series.points],
         )
 
 
@@ -148,12 +150,12 @@ def _intervals(point: dict[str, Any]) -> str:
     return ", ".join(f"{low:,} to {high:,}" for low, high in zip(point["recalled"], point["too_many"], strict=True))
 
 
-def _claim_in_words(claim: dict[str, Any]) -> dict[str, str]:
+def _claim_in_words(claim: JudgedClaim) -> dict[str, str]:
     """The claim with its rule, and a line for each protocol that it was judged under."""
-    lines = {f"claim {claim['id']}": f"{claim['statement']}: {claim['rule']}"}
-    for row in claim["verdicts"]:
-        protocol = "" if row["protocol"] == "fast" else f", {row['protocol']}"
-        lines[f"verdict {claim['id']}{protocol}"] = f"{row['verdict'].upper()}: {row['numbers']} ({row['command']})"
+    lines = {f"claim {claim.id}": f"{claim.statement}: {claim.rule}"}
+    for row in claim.verdicts:
+        protocol = "" if row.protocol == "fast" else f", {row.protocol}"
+        lines[f"verdict {claim.id}{protocol}"] = f"{row.verdict.upper()}: {row.numbers} ({row.command})"
     return lines
 
 

@@ -134,7 +134,7 @@ class Construction(Generic[TaskT, OptionsT]):
     """Which of dim, head_dim and heads its models have; giving another is an error."""
     meets: str | None = None
     """Id of the result whose guarantee it keeps."""
-    unpromised: str | None = None
+    unguaranteed: str | None = None
     """Why it meets no result, if it meets none."""
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
@@ -171,11 +171,11 @@ def register_construction(construction: Construction[TaskT, OptionsT]) -> Constr
     if id in CONSTRUCTIONS:
         mistakes.append("this id is registered already; give another")
     if meets is not None and meets not in RESULTS:
-        mistakes.append(f"meets: {meets!r} is no registered result; register it first, or give unpromised")
+        mistakes.append(f"meets: {meets!r} is no registered result; register it first, or give unguaranteed")
     if construction.paper not in PAPERS:
         mistakes.append(f"paper: {construction.paper!r} is no known paper; register it first")
-    if (meets is None) == (construction.unpromised is None):
-        mistakes.append("give either meets (the id of a result) or unpromised (why it meets none)")
+    if (meets is None) == (construction.unguaranteed is None):
+        mistakes.append("give either meets (the id of a result) or unguaranteed (why it meets none)")
     if mistakes:
         raise problems(f"construction {id}", mistakes)
     CONSTRUCTIONS[id] = construction

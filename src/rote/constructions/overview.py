@@ -33,7 +33,7 @@ class Method:
     source: str
     meets: str | None
     """Id of the result that guarantees what it stores."""
-    unpromised: str | None
+    unguaranteed: str | None
     """Why no result does, where none does."""
 
 
@@ -62,5 +62,5 @@ def overview(construction: Construction[Any, Any]) -> Method:
         },
         source=construction.source,
         meets=construction.meets,
-        unpromised=construction.unpromised,
+        unguaranteed=construction.unguaranteed,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from functools import partial
 from typing import Any, Literal
 
 from rote.errors import InputError, nearest
 
 Listed = Literal["methods", "papers", "results", "sources", "protocols", "targets"]
-Documents = dict[str, Callable[[], dict[str, Any]]]
-"""What is known of each id of one kind."""
+Documents = dict[str, Callable[[], Any]]
+"""What is known of each id of one kind: a dict, or a dataclass."""
 
 PROTOCOLS = {
     "fast": "few steps: matches the published accuracies in a fraction of the paper's schedule (the default)",
@@ -19,12 +19,12 @@ PROTOCOLS = {
 }
 
 
-def listed(kind: Listed) -> list[dict[str, Any]]:
+def listed(kind: Listed) -> list[Any]:
     """A document for everything of one kind, by id."""
     return [document() for document in _KINDS[kind]().values()]
 
 
-def described(id: str) -> dict[str, dict[str, Any]]:
+def described(id: str) -> dict[str, Any]:
     """What has this id, by kind: a method and the result that it meets may share one."""
     found = {}
     for kind in _KINDS:
@@ -46,23 +46,21 @@ def _methods() -> Documents:
     from rote.constructions import CONSTRUCTIONS
     from rote.constructions.overview import overview
 
-    return {id: lambda id=id: asdict(overview(CONSTRUCTIONS[id])) for id in sorted(CONSTRUCTIONS)}
+    return {id: partial(overview, CONSTRUCTIONS[id]) for id in sorted(CONSTRUCTIONS)}
 
 
 def _papers() -> Documents:
     from rote.experiments.paper_overview import paper
     from rote.theory import PAPERS
 
-    return {id: lambda id=id: paper(id) for id in sorted(PAPERS)}
+    return {id: partial(paper, id) for id in sorted(PAPERS)}
 
 
 def _figures() -> Documents:
     from rote.experiments.paper_overview import figure_overview
     from rote.papers import FIGURES
 
-    return {
-        figure.id: lambda figure=figure: figure_overview(figure) for figures in FIGURES.values() for figure in figures
-    }
+    return {figure.id: partial(figure_overview, figure) for figures in FIGURES.values() for figure in figures}
 
 
 def _results() -> Documents:
@@ -82,7 +80,7 @@ def _results() -> Documents:
             "methods": sorted(method.id for method in CONSTRUCTIONS.values() if method.meets == id),
         }
 
-    return {id: lambda id=id: document(id) for id in sorted(RESULTS)}
+    return {id: partial(document, id) for id in sorted(RESULTS)}
 
 
 def _sources() -> Documents:
@@ -106,7 +104,7 @@ def _sources() -> Documents:
             "reading": source.reading.model_dump(exclude_defaults=True),
         }
 
-    return {**{name: lambda name=name: document(name) for name in sorted(SOURCES)}, "random": generator}
+    return {**{name: partial(document, name) for name in sorted(SOURCES)}, "random": generator}
 
 
 def _protocols() -> Documents:
@@ -120,7 +118,7 @@ def _targets() -> Documents:
         target = TARGETS[id]
         return {"id": id, "summary": target.summary, "extra": target.extra, "caches": list(target.caches)}
 
-    return {id: lambda id=id: document(id) for id in sorted(TARGETS)}
+    return {id: partial(document, id) for id in sorted(TARGETS)}
 
 
 _KINDS: dict[str, Callable[[], Documents]] = {

@@ -3,7 +3,7 @@ became of each claim."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Any
 
 from rote.arguments import typed
@@ -23,74 +23,155 @@ RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", Fal
 """Ways to reproduce a figure whose cost is estimated: the protocol, and whether `quick` cuts the grid."""
 
 
+@dataclass(frozen=True)
+class PaperResult:
+    """A theorem or a measured law of a paper, as `rote bounds` evaluates it."""
+
+    id: str
+    kind: str
+    where: str
+    """Place in the paper."""
+    statement: str
+
+
+@dataclass(frozen=True)
+class PaperMethod:
+    """A construction of a paper, as `rote build` takes it."""
+
+    id: str
+    summary: str
+    meets: str | None
+    """Id of the result that guarantees what it stores."""
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """What one way to reproduce a figure costs."""
+
+    trials: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """A verdict that ships with rote, with the numbers and the command behind it."""
+
+    protocol: str
+    verdict: str
+    numbers: str
+    command: str
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim, the rule that decides it, and the verdicts that ship with rote, the default protocol's first."""
+
+    id: str
+    statement: str
+    rule: str
+    verdicts: tuple[ClaimVerdict, ...]
+
+
+@dataclass(frozen=True)
+class MeasuredSeries:
+    """Capacities that ship with rote: for each point every seed's most examples recalled, and the fewest too many."""
+
+    series: str
+    points: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class FigureOverview:
+    """A figure or statement of a paper: its grid, its claims and what its trials cost."""
+
+    figure: str
+    title: str
+    trains: bool
+    run: str
+    """The figure whose trials it shares, or itself."""
+    cells: int
+    repeats: int
+    published_values: int
+    note: str
+    estimated_costs: dict[str, RunCost]
+    """By way to reproduce it: quick, fast, paper."""
+    capacities: tuple[MeasuredSeries, ...]
+    claims: tuple[JudgedClaim, ...]
+
+
+@dataclass(frozen=True)
+class PaperOverview:
+    """A paper: its citation, results, constructions, and figures with their claims and costs."""
+
+    paper: str
+    name: str
+    title: str
+    venue: str
+    citation: str
+    results: tuple[PaperResult, ...]
+    constructions: tuple[PaperMethod, ...]
+    figures: tuple[FigureOverview, ...]
+
+
 @typed
-def paper(id: str) -> dict[str, Any]:
-    """All that is here of one paper as one document: results, constructions, figures with their claims and costs.
+def paper(id: str) -> PaperOverview:
+    """Everything rote has of one paper: results, constructions, figures with their claims and costs.
 
     >>> import rote
-    >>> rote.paper("dana2025")["results"][0]["id"]
+    >>> rote.paper("dana2025").results[0].id
     'dana2025.corollary1'
     """
     if id not in PAPERS:
         raise InputError(f"{id}: there is no such paper{nearest(id, PAPERS)}; see `rote list papers`")
     cited = PAPERS[id]
-    return {
-        "paper": id,
-        "name": cited.name,
-        "title": cited.title,
-        "venue": cited.venue,
-        "citation": cited.citation,
-        "results": [
-            {"id": result.id, "kind": result.kind, "where": result.where, "statement": result.statement}
-            for result in sorted(RESULTS.values(), key=lambda result: result.id)
-            if result.paper.id == id
-        ],
-        "constructions": [
-            {"id": construction.id, "summary": construction.summary, "meets": construction.meets}
-            for construction in sorted(CONSTRUCTIONS.values(), key=lambda construction: construction.id)
-            if construction.paper == id
-        ],
-        "figures": [figure_overview(figure) for figure in FIGURES.get(id, ())],
-    }
+    results = sorted((result for result in RESULTS.values() if result.paper.id == id), key=lambda result: result.id)
+    methods = (CONSTRUCTIONS[method] for method in sorted(CONSTRUCTIONS) if CONSTRUCTIONS[method].paper == id)
+    return PaperOverview(
+        id,
+        cited.name,
+        cited.title,
+        cited.venue,
+        cited.citation,
+        tuple(PaperResult(result.id, result.kind, result.where, result.statement) for result in results),
+        tuple(PaperMethod(method.id, method.summary, method.meets) for method in methods),
+        tuple(figure_overview(figure) for figure in FIGURES.get(id, ())),
+    )
 
 
-def figure_overview(figure: PublishedFigure) -> dict[str, Any]:
-    """A figure of any kind as one document: its grid, its claims and what its trials cost."""
+def figure_overview(figure: PublishedFigure) -> FigureOverview:
+    """A figure of any kind: its grid, its claims and what its trials cost."""
     complete, kind = schedule_of(figure), kind_of(figure)
-    costs = {}
-    for run, (protocol, quick) in RUNS.items():
-        trials, seconds = kind.cost(schedule_of(figure, RunChoices(protocol, quick)))
-        costs[run] = {"trials": trials, "cpu_seconds": seconds}
-    return {
-        "figure": figure.id,
-        "title": figure.title,
-        "trains": figure.trains,
-        "run": complete.run,
-        "cells": complete.size,
-        "repeats": complete.repeats,
-        "published_values": complete.published,
-        "note": figure.note,
-        "estimated_costs": costs,
-        "capacities": _capacities(figure),
-        "claims": [_judged(figure, claim) for claim in figure.claims],
-    }
+    return FigureOverview(
+        figure=figure.id,
+        title=figure.title,
+        trains=figure.trains,
+        run=complete.run,
+        cells=complete.size,
+        repeats=complete.repeats,
+        published_values=complete.published,
+        note=figure.note,
+        estimated_costs={
+            run: RunCost(*kind.cost(schedule_of(figure, RunChoices(protocol, quick))))
+            for run, (protocol, quick) in RUNS.items()
+        },
+        capacities=_capacities(figure),
+        claims=tuple(_judged(figure, claim) for claim in figure.claims),
+    )
 
 
-def _capacities(figure: PublishedFigure) -> list[dict[str, Any]]:
-    """The capacities that ship with rote, by series: for each point every seed's most examples that were recalled, and
-    the fewest that were too many."""
+def _capacities(figure: PublishedFigure) -> tuple[MeasuredSeries, ...]:
     if not isinstance(figure, CapacityFigure):
-        return []
+        return ()
     size, settings = figure.size, figure.settings
     series: dict[str, dict[VectorSetting, list[MeasuredCapacity]]] = {}
     own = (row for row in measured_capacities() if row.setting in settings)
     for row in sorted(own, key=lambda row: settings.index(row.setting)):
         points = series.setdefault(f"{row.setting.in_words}, {row.threshold.in_words}", {})
         points.setdefault(row.setting, []).append(row)
-    return [
-        {
-            "series": name,
-            "points": [
+    return tuple(
+        MeasuredSeries(
+            name,
+            tuple(
                 {
                     size: getattr(setting, size),
                     "guaranteed": setting.guaranteed,
@@ -98,16 +179,15 @@ def _capacities(figure: PublishedFigure) -> list[dict[str, Any]]:
                     "too_many": [row.too_many for row in seeds],
                 }
                 for setting, seeds in points.items()
-            ],
-        }
+            ),
+        )
         for name, points in series.items()
-    ]
+    )
 
 
-def _judged(figure: PublishedFigure, claim: Claim) -> dict[str, Any]:
-    """A claim, its rule, and the verdicts that ship with rote."""
-    kept = ("protocol", "verdict", "numbers", "command")
-    verdicts = [
-        {name: value for name, value in asdict(row).items() if name in kept} for row in verdicts_on(figure.id, claim.id)
-    ]
-    return {**claim_summary(claim), "verdicts": verdicts}
+def _judged(figure: PublishedFigure, claim: Claim) -> JudgedClaim:
+    verdicts = verdicts_on(figure.id, claim.id)
+    return JudgedClaim(
+        **claim_summary(claim),
+        verdicts=tuple(ClaimVerdict(row.protocol, row.verdict, row.numbers, row.command) for row in verdicts),
+    )

@@ -26,7 +26,7 @@ from rote.files import HeldFolder, held
 from rote.folders.destination import check_destination, written_aside
 from rote.folders.folder import write_json
 from rote.folders.layout import CERTIFICATE
-from rote.folders.verification import Check, Verification
+from rote.folders.verification import CertificateCheck, Verification
 from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
@@ -103,20 +103,20 @@ def verify_task(folder: HeldFolder, facts: Task) -> Verification:
         raise InputError(f"{folder.path}: holds {len(names)} descriptions of a task; an export has one")
     with clean_copy(folder, lambda place: write_task(place, task, spelling, names[0]), (FACTS,)) as copy:
         examined, missed = _examined(copy.folder, ExportedFiles.of(folder), task, spelling)
-        other = [Check(name, "as this release writes it", "another", False) for name in copy.other]
+        other = [CertificateCheck(name, "as this release writes it", "another", False) for name in copy.other]
     return Verification([*_checks(stated, examined), *other], missed)
 
 
-def _checks(stated: TaskCertificate, examined: TaskCertificate) -> Iterator[Check]:
+def _checks(stated: TaskCertificate, examined: TaskCertificate) -> Iterator[CertificateCheck]:
     for library, release in examined.runtime.items():
         # Another release may be used to verify: what was used to certify is only claimed.
-        yield Check(library, stated.runtime.get(library), release, holds=True, claimed=True)
+        yield CertificateCheck(library, stated.runtime.get(library), release, holds=True, claimed=True)
     for file in sorted({*stated.files, *examined.files}):
         before, now = stated.files.get(file), examined.files.get(file)
-        yield Check(file, before, now, before == now)
+        yield CertificateCheck(file, before, now, before == now)
     for name in ("target", "facts_fingerprint", "facts", "read"):
         before, now = getattr(stated, name), getattr(examined, name)
-        yield Check(name, before, now, before == now)
+        yield CertificateCheck(name, before, now, before == now)
 
 
 def _written(task: Task) -> tuple[AssociationTask, Spelling]:

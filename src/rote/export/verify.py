@@ -20,7 +20,7 @@ from rote.export.target import Manifest, Target, read_manifest, target_named
 from rote.files import HeldFolder, held
 from rote.folders.folder import Folder, read_folder
 from rote.folders.layout import CERTIFICATE, SOURCE
-from rote.folders.verification import ROUNDING_ROOM, Check, Verification, same
+from rote.folders.verification import ROUNDING_ROOM, CertificateCheck, Verification, same
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 
@@ -71,8 +71,8 @@ def _verified(
         found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress)
     checks = [
         *_checks(stated, found.certificate),
-        Check("export.json", manifest, own, manifest == own),
-        *(Check(name, "as this release writes it", "another", False) for name in copy.other),
+        CertificateCheck("export.json", manifest, own, manifest == own),
+        *(CertificateCheck(name, "as this release writes it", "another", False) for name in copy.other),
     ]
     return Verification(checks, found.missed)
 
@@ -96,33 +96,33 @@ def _subject(source: Folder, facts: Task) -> ExportSubject:
     return subject_of(source, facts)
 
 
-def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[Check]:
+def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[CertificateCheck]:
     for name in RuntimeCertificate.model_fields:
         before, now = getattr(stated, name), getattr(examined, name)
         if name == "runtime":
             # Another release may be used to verify: what was used to certify is only claimed.
             for library in sorted({*before, *now}):
-                yield Check(library, before.get(library), now.get(library), holds=True, claimed=True)
+                yield CertificateCheck(library, before.get(library), now.get(library), holds=True, claimed=True)
         elif name == "files":
             for file in sorted({*before, *now}):
-                yield Check(file, before.get(file), now.get(file), before.get(file) == now.get(file))
+                yield CertificateCheck(file, before.get(file), now.get(file), before.get(file) == now.get(file))
         elif name == "conditions":
             yield from _conditions(stated, examined)
         elif name in ROUNDED:
             change = min(stated.largest_margin_change, examined.largest_margin_change)
-            yield Check(name, before, now, _within_rounding(name, before, now, change))
+            yield CertificateCheck(name, before, now, _within_rounding(name, before, now, change))
         else:
-            yield Check(name, before, now, same(before, now))
+            yield CertificateCheck(name, before, now, same(before, now))
 
 
-def _conditions(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[Check]:
+def _conditions(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[CertificateCheck]:
     before = {condition.name: condition for condition in stated.conditions}
     for now in examined.conditions:
         said = before.pop(now.name, None)
         agrees = said is not None and same(said.value, now.value) and same(said.below, now.below)
-        yield Check(now.name, None if said is None else said.value, now.value, now.holds and agrees)
+        yield CertificateCheck(now.name, None if said is None else said.value, now.value, now.holds and agrees)
     for name, said in before.items():
-        yield Check(name, said.value, None, False)
+        yield CertificateCheck(name, said.value, None, False)
 
 
 def _within_rounding(name: str, before: float, now: float, change: float) -> bool:

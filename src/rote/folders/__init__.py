@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rote.folders.folder import load as load
     from rote.folders.folder import read_folder as read_folder
     from rote.folders.folder import write_folder as write_folder
-    from rote.folders.verification import Check as Check
+    from rote.folders.verification import CertificateCheck as CertificateCheck
     from rote.folders.verification import Verification as Verification
     from rote.folders.verification import verify as verify
 

@@ -33,7 +33,7 @@ ROUNDING_FLOOR = 64
 
 
 @dataclass(frozen=True)
-class Check:
+class CertificateCheck:
     """One statement of the certificate, beside what was recomputed."""
 
     name: str
@@ -61,7 +61,7 @@ class Verification:
     ['facts_fingerprint', 'recalled']
     """
 
-    checks: list[Check]
+    checks: list[CertificateCheck]
     missed: np.ndarray
 
     @property
@@ -70,7 +70,7 @@ class Verification:
         return all(check.holds for check in self.checks)
 
     @property
-    def claimed(self) -> list[Check]:
+    def claimed(self) -> list[CertificateCheck]:
         """Statements that nothing recomputed."""
         return [check for check in self.checks if check.claimed]
 
@@ -99,18 +99,23 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
     stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
     making = ("meets", "guaranteed", "measured")
     checks = [
-        Check(name, stated[name], remade[name], _agrees(name, stated, remade)) for name in remade if name not in making
+        CertificateCheck(name, stated[name], remade[name], _agrees(name, stated, remade))
+        for name in remade
+        if name not in making
     ]
     formula = folder.model.spec.parameters()
-    checks.append(Check("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters))
+    checks.append(
+        CertificateCheck("parameter formula", formula, folder.model.parameters, formula == folder.model.parameters)
+    )
     checks += _guarantee(folder.certificate, folder.model.spec, findings.certificate)
     checks += [
-        Check(f"measured {name}", value, None, True, True) for name, value in folder.certificate.measured.items()
+        CertificateCheck(f"measured {name}", value, None, True, True)
+        for name, value in folder.certificate.measured.items()
     ]
     return Verification(checks, findings.missed)
 
 
-def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iterator[Check]:
+def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iterator[CertificateCheck]:
     """The result that a certificate names, evaluated again for the specification that was read.
 
     Where the result gives no number for this model, or is an estimate that depends on the facts too, the guarantee is
@@ -120,20 +125,24 @@ def _guarantee(certificate: Certificate, spec: Spec, found: Certificate) -> Iter
     if meets is None and guaranteed is None:
         return
     known = meets in RESULTS
-    yield Check("meets", meets, meets if known else None, known)
+    yield CertificateCheck("meets", meets, meets if known else None, known)
     if guaranteed is None or not known:
         if guaranteed is not None:
-            yield Check("guaranteed", guaranteed, None, False)
+            yield CertificateCheck("guaranteed", guaranteed, None, False)
         return
     bound = RESULTS[str(meets)].bound(spec)
     if bound.kind != "lower" or bound.associations is None or not bound.applies or bound.matched:
-        yield Check("guaranteed", guaranteed, None, guaranteed >= 0, guaranteed >= 0)
+        yield CertificateCheck("guaranteed", guaranteed, None, guaranteed >= 0, guaranteed >= 0)
     else:
         # A bound is no more than the contexts that there are; a construction may state what its formula gives.
         most = bound.associations
-        yield Check("guaranteed", guaranteed, most, guaranteed == most or guaranteed == _uncut(str(meets), spec))
+        yield CertificateCheck(
+            "guaranteed", guaranteed, most, guaranteed == most or guaranteed == _uncut(str(meets), spec)
+        )
     if certificate.complete:
-        yield Check("guarantee met", guaranteed, found.recalled, found.recalled >= min(guaranteed, found.recallable))
+        yield CertificateCheck(
+            "guarantee met", guaranteed, found.recalled, found.recalled >= min(guaranteed, found.recallable)
+        )
 
 
 def _uncut(meets: str, spec: Spec) -> int | None:

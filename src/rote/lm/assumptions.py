@@ -22,7 +22,16 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.lm.geometry import LookUp, Separation, Share, full_rank_contexts, independent_share, look_up, rank, separation
+from rote.lm.geometry import (
+    LookUp,
+    SampleFraction,
+    Separation,
+    full_rank_contexts,
+    independent_share,
+    look_up,
+    rank,
+    separation,
+)
 from rote.lm.language_model import LanguageModel, ParameterCount
 from rote.lm.passages import passages, standard_text
 from rote.progress import SILENT, Progress
@@ -41,11 +50,11 @@ class LayerAssumptions:
 
     number: int
     query_rank: int
-    queries_independent: Share | None
+    queries_independent: SampleFraction | None
     """Of n queries, as Theorem 1 of Mahdavi et al. asks."""
-    general_position: Share | None
+    general_position: SampleFraction | None
     """Of d queries."""
-    contexts_full: Share
+    contexts_full: SampleFraction
     """Contexts of rank n."""
     context_condition: float
     """Median condition number of a context."""
@@ -219,7 +228,7 @@ def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -
         query_rank=rank(queries),
         queries_independent=independent_share(queries, tokens, subsets, seed),
         general_position=independent_share(queries, dim, GENERAL_SUBSETS, seed),
-        contexts_full=Share(kept.full, count),
+        contexts_full=SampleFraction(kept.full, count),
         context_condition=float(conditions.median()),
         tokens=separation(torch.cat(kept.tokens)),
         queries=separation(queries[:SEPARATED_TOKENS]),
@@ -227,7 +236,7 @@ def _layer(number: int, kept: _Gathered, tokens: int, subsets: int, seed: int) -
     )
 
 
-def _share(share: Share | None) -> dict[str, Any] | None:
+def _share(share: SampleFraction | None) -> dict[str, Any] | None:
     if share is None:
         return None
     return {"share": share.value, "interval": list(share.interval), "samples": share.samples}

@@ -25,7 +25,7 @@ SAME = 1e-5
 
 
 @dataclass(frozen=True)
-class Share:
+class SampleFraction:
     """How many of the samples have a property, with Wilson's interval."""
 
     having: int
@@ -57,7 +57,7 @@ def rank(vectors: Float[Tensor, "count dim"]) -> int:
     return int(torch.linalg.matrix_rank(vectors.float()))
 
 
-def independent_share(vectors: Float[Tensor, "count dim"], size: int, samples: int, seed: int) -> Share | None:
+def independent_share(vectors: Float[Tensor, "count dim"], size: int, samples: int, seed: int) -> SampleFraction | None:
     """Of random subsets of `size` vectors, how many are independent: 1 for every size up to the Kruskal rank.
 
     None where there are fewer vectors than that, or fewer dimensions.
@@ -70,7 +70,7 @@ def independent_share(vectors: Float[Tensor, "count dim"], size: int, samples: i
     for _ in range(samples):
         chosen = vectors[torch.randperm(count, generator=generator)[:size]]
         having += int(torch.linalg.matrix_rank(chosen.float())) == size
-    return Share(having, samples)
+    return SampleFraction(having, samples)
 
 
 def full_rank_contexts(contexts: Float[Tensor, "count tokens dim"]) -> tuple[int, Float[Tensor, " count"]]:

@@ -42,7 +42,7 @@ def need_gguf(where: str) -> None:
 
 
 @dataclass(frozen=True)
-class State:
+class PromptState:
     """What a model has read, one row per prompt."""
 
     ids: Tensor
@@ -118,7 +118,9 @@ class LanguageModel:
         return self.tokenizer.decode(ids)
 
     @torch.inference_mode()
-    def read(self, prompts: Int[Tensor, "rows tokens"], shared: int = 0) -> tuple[State, Float[Tensor, "rows vocab"]]:
+    def read(
+        self, prompts: Int[Tensor, "rows tokens"], shared: int = 0
+    ) -> tuple[PromptState, Float[Tensor, "rows vocab"]]:
         """Read prompts whose first `shared` tokens are the same, once for all; the logits after each prompt."""
         prompts = prompts.to(self.device)
         cache = None
@@ -130,20 +132,20 @@ class LanguageModel:
             cache = _rows_of(cache, torch.zeros(len(prompts), dtype=torch.long, device=self.device))
         out = self.module(prompts[:, shared:], past_key_values=cache, use_cache=True)
         kept = out.get("past_key_values")
-        return State(prompts, kept if self._keeps_cache(kept) else None), out.logits[:, -1].float()
+        return PromptState(prompts, kept if self._keeps_cache(kept) else None), out.logits[:, -1].float()
 
     @torch.inference_mode()
     def extend(
-        self, state: State, rows: Int[Tensor, " chosen"], ids: Int[Tensor, "chosen more"]
-    ) -> tuple[State, Float[Tensor, "chosen more vocab"]]:
+        self, state: PromptState, rows: Int[Tensor, " chosen"], ids: Int[Tensor, "chosen more"]
+    ) -> tuple[PromptState, Float[Tensor, "chosen more vocab"]]:
         """Read further tokens after some of the prompts; the logits after each of them. The state itself stays."""
         rows, ids = rows.to(self.device), ids.to(self.device)
         whole = torch.cat([state.ids[rows], ids], 1)
         if state.cache is None:
             logits = self.module(whole, use_cache=False).logits[:, state.ids.shape[1] :]
-            return State(whole, None), logits.float()
+            return PromptState(whole, None), logits.float()
         out = self.module(ids, past_key_values=_rows_of(state.cache, rows), use_cache=True)
-        return State(whole, out.past_key_values), out.logits.float()
+        return PromptState(whole, out.past_key_values), out.logits.float()
 
     def _keeps_cache(self, cache: Any) -> bool:
         """Whether this is a cache of keys and values; that of a state-space model is another kind."""

@@ -26,7 +26,7 @@ import torch
 from rote.errors import InputError
 from rote.folders.layout import is_export
 from rote.lm.answer_tree import Node, Search, answer_tree
-from rote.lm.language_model import LanguageModel, ParameterCount, State
+from rote.lm.language_model import LanguageModel, ParameterCount, PromptState
 from rote.lm.questions import Questions, in_words, questions, templates_for
 from rote.measure.intervals import Interval, wilson
 from rote.progress import SILENT, Progress, Stage
@@ -223,7 +223,7 @@ def _neutral(model: LanguageModel, group: Questions, batch: int) -> list[float]:
 
 def _score(
     model: LanguageModel,
-    state: State,
+    state: PromptState,
     logits: torch.Tensor,
     answers: Sequence[Sequence[int]],
     rows: torch.Tensor | None = None,
@@ -253,7 +253,7 @@ def _strictly_largest(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tenso
     return (logits >= logits.gather(1, tokens[:, None])).sum(1) == 1
 
 
-def _greedy(model: LanguageModel, state: State, logits: torch.Tensor, lengths: Sequence[int]) -> list[list[int]]:
+def _greedy(model: LanguageModel, state: PromptState, logits: torch.Tensor, lengths: Sequence[int]) -> list[list[int]]:
     """Greedy decoding for as many tokens as each prompt's answer has."""
     wanted = [min(length, SAID_TOKENS) for length in lengths]
     said: list[list[int]] = [[int(token)] for token in logits.argmax(-1)]
@@ -269,7 +269,7 @@ def _greedy(model: LanguageModel, state: State, logits: torch.Tensor, lengths: S
 
 
 def _choose(
-    model: LanguageModel, state: State, logits: torch.Tensor, root: Node, asked: Sequence[int], scores: np.ndarray
+    model: LanguageModel, state: PromptState, logits: torch.Tensor, root: Node, asked: Sequence[int], scores: np.ndarray
 ) -> list[int]:
     """The likeliest answer of the tree after each prompt; prompts whose open paths are of one length go together."""
     searches = [Search(root, answer, float(score)) for answer, score in zip(asked, scores, strict=True)]

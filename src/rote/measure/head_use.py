@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.measure.inspection import Head, is_linear, transformer_of, without_heads
+from rote.measure.inspection import HeadIndex, is_linear, transformer_of, without_heads
 from rote.measure.matching import for_model
 from rote.measure.recall import margins, recall
 from rote.measure.specialisation import Specialisation, specialisation
@@ -49,7 +49,7 @@ class HeadUse:
 
     @property
     def name(self) -> str:
-        return str(Head(self.layer, self.head))
+        return str(HeadIndex(self.layer, self.head))
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class HeadTable:
 
 
 def facts_lost(
-    model: Model, task: Task, off: Iterable[Head | tuple[int, int]], progress: Progress = SILENT
+    model: Model, task: Task, off: Iterable[HeadIndex | tuple[int, int]], progress: Progress = SILENT
 ) -> np.ndarray:
     """Rows that the model recalls, but not with these heads zero-ablated; the model is run both times."""
     transformer_of(model)
     before = recall(model, task, progress).missed
-    after = recall(without_heads(model, [Head(*head) for head in off]), task, progress).missed
+    after = recall(without_heads(model, [HeadIndex(*head) for head in off]), task, progress).missed
     return np.setdiff1d(after, before)
 
 

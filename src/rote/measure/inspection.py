@@ -28,7 +28,7 @@ from rote.models.model import Model
 from rote.tasks.association import Fact
 
 
-class Head(NamedTuple):
+class HeadIndex(NamedTuple):
     """A head, counted from 0 as its tensors are: `layers.LAYER.query[HEAD]`."""
 
     layer: int
@@ -38,7 +38,7 @@ class Head(NamedTuple):
         return f"{self.layer}.{self.head}"
 
 
-def heads_named(text: str) -> list[Head]:
+def heads_named(text: str) -> list[HeadIndex]:
     """Heads in the words of a command or an address: `0.3,0.7` is heads 3 and 7 of layer 0, and so is `3,7`."""
     heads = []
     for word in filter(None, (part.strip() for part in text.split(","))):
@@ -48,7 +48,7 @@ def heads_named(text: str) -> list[Head]:
                 f"{word!r}: a head is LAYER.HEAD counted from 0, such as 0.3; several are divided by commas"
             )
         layer, head = (0, int(numbers[0])) if len(numbers) == 1 else map(int, numbers)
-        heads.append(Head(layer, head))
+        heads.append(HeadIndex(layer, head))
     return list(dict.fromkeys(heads))
 
 
@@ -72,7 +72,7 @@ class Contribution:
     def name(self) -> str:
         """As tables show it."""
         if self.part == "head":
-            return f"head {Head(self.layer or 0, self.head or 0)}"
+            return f"head {HeadIndex(self.layer or 0, self.head or 0)}"
         return "direct path" if self.part == "skip" else f"mlp {self.layer}"
 
     @property
@@ -106,7 +106,7 @@ class Inspection:
     """Whether the key was stored."""
     contributions: tuple[Contribution, ...]
     """The direct path, then every layer's heads and its MLP; they sum to the logits up to rounding."""
-    off: tuple[Head, ...] = ()
+    off: tuple[HeadIndex, ...] = ()
     """Heads that were zero-ablated first."""
 
     @property
@@ -141,7 +141,7 @@ class Inspection:
 
 @typed
 def inspect(
-    model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[Head | tuple[int, int]] = ()
+    model: Model, fact: Fact | Sequence[str] | str, *, off: Iterable[HeadIndex | tuple[int, int]] = ()
 ) -> Inspection:
     """Direct logit attribution and zero-ablation of one fact.
 
@@ -154,7 +154,7 @@ def inspect(
     ('blue', True)
     """
     transformer_of(model)
-    heads = tuple(Head(*head) for head in off)
+    heads = tuple(HeadIndex(*head) for head in off)
     seen = without_heads(model, heads) if heads else model
     reader = reader_of(model)
     wanted = fact.answer if isinstance(fact, Fact) else None
@@ -196,7 +196,7 @@ def is_linear(spec: Transformer) -> bool:
     return spec.layers == 1 and not spec.width
 
 
-def without_heads(model: Model, heads: Iterable[Head]) -> Model:
+def without_heads(model: Model, heads: Iterable[HeadIndex]) -> Model:
     """The model with these heads zero-ablated: their output matrices are set to zero."""
     weights = dict(model.weights)
     spec = transformer_of(model)
@@ -233,7 +233,7 @@ def _token(model: Model, answer: str) -> int:
 
 def _contributions(
     exact: Model, ids: Integer[Tensor, "1 context"], parts: Decomposition, token: int, nearest: int,
-    words: Sequence[str], off: set[Head],
+    words: Sequence[str], off: set[HeadIndex],
 ):  # fmt: skip
     unembed = exact.weights["unembed"]
     directions = unembed[[token, nearest]]
@@ -245,7 +245,7 @@ def _contributions(
         left = _left_without_heads(exact, ids, parts, number, token, words)
         for head, (to_answer, to_nearest) in enumerate(zip(*both, strict=True)):
             attention = tuple(layer.attention[0, head].tolist())
-            without = (None, None) if Head(number, head) in off else left[head]
+            without = (None, None) if HeadIndex(number, head) in off else left[head]
             yield Contribution("head", number, head, to_answer, to_nearest, attention, *without)
         if layer.mlp is not None:
             to_answer, to_nearest = (directions @ layer.mlp[0]).tolist()

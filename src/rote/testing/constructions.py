@@ -96,7 +96,7 @@ class ConstructionSuite:
         assert construction.id == id
         assert construction.paper in PAPERS
         assert construction.source.startswith(PAPERS[construction.paper].name)
-        assert (construction.meets in RESULTS) == (construction.unpromised is None)
+        assert (construction.meets in RESULTS) == (construction.unguaranteed is None)
 
     def test_it_says_what_its_options_mean(self, id: str) -> None:
         construction = CONSTRUCTIONS[id]

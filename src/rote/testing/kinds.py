@@ -136,8 +136,8 @@ class FigureKindSuite:
     def test_it_is_described_and_its_cost_estimated(self, kind: str) -> None:
         figure = self.cases[kind].figure
         overview = figure_overview(figure)
-        assert overview["cells"] > 0
-        assert [claim["id"] for claim in overview["claims"]] == [claim.id for claim in figure.claims]
+        assert overview.cells > 0
+        assert [claim.id for claim in overview.claims] == [claim.id for claim in figure.claims]
         trials, seconds = kind_of(figure).cost(schedule_of(figure))
         assert trials > 0
         assert seconds > 0

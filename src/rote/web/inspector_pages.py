@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from rote.errors import InputError
 from rote.folders.layout import CONFIG
 from rote.measure.head_use import facts_lost, head_table
-from rote.measure.inspection import Head, Inspection, heads_named, inspect
+from rote.measure.inspection import HeadIndex, Inspection, heads_named, inspect
 from rote.report.model_charts import (
     attention_chart,
     contributions_chart,
@@ -181,7 +181,7 @@ def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> d
     return content
 
 
-def _lost(opened: Opened, task: AssociationTask, heads: tuple[Head, ...], measuring: Jobs) -> Job:
+def _lost(opened: Opened, task: AssociationTask, heads: tuple[HeadIndex, ...], measuring: Jobs) -> Job:
     model, key = opened.folder.model, ("lost", heads)
     return measuring.ask(key, lambda progress: facts_lost(model, task, heads, progress), 2 * PATIENCE)
 

@@ -50,7 +50,7 @@ register_construction(
         summary="least-squares readout of a linear memory: closed form, all facts up to dim, most beyond",
         paper="cabannes2024",
         passage="closed form by rote",
-        unpromised="the paper's laws are about other ways to write such a matrix",
+        unguaranteed="the paper's laws are about other ways to write such a matrix",
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,

@@ -20,7 +20,7 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
 from rote.experiments.lm_capacity.reading import LmCapacity, MeterProtocol
 from rote.experiments.runner import TrialList, run, run_ledger
-from rote.lm.capacity.point import Point
+from rote.lm.capacity.point import LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import LmSizes, check_causal, subject
 from rote.lm.language_model import count_parameters
@@ -103,7 +103,7 @@ def lm_capacity(
                 break
             numbers = [*numbers, wider]
             reading = reading_of(numbers)
-        shorter: tuple[Point, ...] = ()
+        shorter: tuple[LmCapacityPoint, ...] = ()
         if reading.best is not None:
             lengths = [max(1, steps // part) for part in fewer]
             trials = [PointTrial(reading.best, length, peak, seed) for length in lengths for seed in range(seeds)]
@@ -122,12 +122,19 @@ class _Measured:
     progress: Progress
     trained: int = 0
 
-    def points(self, stage: str, trials: Sequence[PointTrial]) -> tuple[Point, ...]:
+    def points(self, stage: str, trials: Sequence[PointTrial]) -> tuple[LmCapacityPoint, ...]:
         """The points of these trials, without those that failed."""
         schedule = TrialList(trials, replace(self.trainer, stage=stage))
-        ran = run(schedule, self.ledger, workers=self.workers, on=self.on, progress=self.progress, record=Point.summary)
+        ran = run(
+            schedule,
+            self.ledger,
+            workers=self.workers,
+            on=self.on,
+            progress=self.progress,
+            record=LmCapacityPoint.summary,
+        )
         self.trained += ran.trained
-        return tuple(Point(**ran.rows[trial.key].result) for trial in trials if trial.key in ran.rows)
+        return tuple(LmCapacityPoint(**ran.rows[trial.key].result) for trial in trials if trial.key in ran.rows)
 
 
 def _wider(reading: LmCapacity) -> int | None:

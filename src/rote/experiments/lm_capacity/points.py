@@ -12,7 +12,7 @@ from typing import Any
 
 from rote.experiments.trial import PendingTrials, Trial, TrialOutcome
 from rote.interrupts import be_a_child
-from rote.lm.capacity.point import Point, measure_point
+from rote.lm.capacity.point import LmCapacityPoint, measure_point
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import LmSizes, subject
 from rote.progress import Progress
@@ -46,14 +46,14 @@ class PointTrainer:
 
     def train(
         self, pending: PendingTrials[PointTrial], workers: int | None, progress: Progress
-    ) -> Iterator[TrialOutcome[PointTrial, Point]]:
+    ) -> Iterator[TrialOutcome[PointTrial, LmCapacityPoint]]:
         trials = sorted(pending(), key=lambda trial: -trial.strings * trial.steps)
         with progress.stage(self.stage, len(trials)) as stage:
             for trial, point in self._points(trials, workers or os.cpu_count() or 1):
                 stage.advance()
                 yield trial, point, 0.0 if isinstance(point, Failed) else point.seconds
 
-    def _points(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
+    def _points(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, LmCapacityPoint | Failed]]:
         if workers == 1 or len(trials) < 2:
             for trial in trials:
                 try:
@@ -71,12 +71,14 @@ class PointTrainer:
         for trial in lost:
             yield from self._in_processes([trial], 1)
 
-    def point(self, trial: PointTrial) -> Point:
+    def point(self, trial: PointTrial) -> LmCapacityPoint:
         made = subject(self.model, self.sizes, self.shape)
         with one_thread():
             return measure_point(made, self.shape, trial.strings, trial.steps, trial.rate, trial.seed)
 
-    def _in_processes(self, trials: list[PointTrial], workers: int) -> Iterator[tuple[PointTrial, Point | Failed]]:
+    def _in_processes(
+        self, trials: list[PointTrial], workers: int
+    ) -> Iterator[tuple[PointTrial, LmCapacityPoint | Failed]]:
         # Spawned: a fork of a process that has used torch's threads may hang.
         with ProcessPoolExecutor(min(workers, len(trials)), get_context("spawn"), be_a_child) as pool:
             running = {pool.submit(self.point, trial): trial for trial in trials}
@@ -88,7 +90,7 @@ class PointTrainer:
                 pool.shutdown(cancel_futures=True)
 
 
-def _outcome(future: Future[Point]) -> Point | Failed:
+def _outcome(future: Future[LmCapacityPoint]) -> LmCapacityPoint | Failed:
     try:
         return future.result()
     except FAILURES as error:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from rote.lm.capacity.point import ROUNDINGS, Point
+from rote.lm.capacity.point import ROUNDINGS, LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
 
@@ -34,15 +34,15 @@ class LmCapacity:
     protocol: MeterProtocol
     shape: StringShape
     parameters: ParameterCount
-    points: tuple[Point, ...]
+    points: tuple[LmCapacityPoint, ...]
     """The points of full training, all loads and seeds."""
-    shorter: tuple[Point, ...]
+    shorter: tuple[LmCapacityPoint, ...]
     """The points of shorter trainings at the best load, all seeds."""
     rate: float
     trained: int
     """Points trained now; the others were in the ledger."""
 
-    def at(self, strings: int) -> list[Point]:
+    def at(self, strings: int) -> list[LmCapacityPoint]:
         return [point for point in self.points if point.strings == strings]
 
     @property
@@ -77,7 +77,7 @@ class LmCapacity:
 
         Groups in which every seed has full recall are left out: they hold the same by definition.
         """
-        groups: dict[tuple[int, int], list[Point]] = {}
+        groups: dict[tuple[int, int], list[LmCapacityPoint]] = {}
         for point in (*self.points, *self.shorter):
             groups.setdefault((point.strings, point.steps), []).append(point)
         squares, freedom = 0.0, 0

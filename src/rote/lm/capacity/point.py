@@ -66,7 +66,7 @@ ALLOWED_ERRORS = 4.0
 
 
 @dataclass(frozen=True)
-class Point:
+class LmCapacityPoint:
     """What one trained module held."""
 
     strings: int
@@ -113,7 +113,7 @@ def measure_point(
     rate: float,
     seed: int,
     each: Callable[[int], None] = lambda step: None,
-) -> Point:
+) -> LmCapacityPoint:
     """Train a fresh module on random strings and read off what it holds. The seed gives both."""
     torch.manual_seed(seed)
     module = subject.make()
@@ -129,13 +129,15 @@ def measure_point(
         "seconds": round(seconds, 2),
     }  # fmt: skip
     if outcome.diverged:
-        return Point(**common, held=0.0, recalled=0, fresh_gain=0.0, fresh_error=0.0, diverged=True, rounded={})
+        return LmCapacityPoint(
+            **common, held=0.0, recalled=0, fresh_gain=0.0, fresh_error=0.0, diverged=True, rounded={}
+        )
     with torch.no_grad():
         held = _held(module, ids, shape)
         gain, error = _fresh_gain(module, shape, seed)
         recalled = sum(_recalled(module, part, shape) for part in _parts(ids, shape))
         rounded = after_rounding(module, lambda: _held(module, ids, shape))
-    return Point(
+    return LmCapacityPoint(
         **common, held=held, recalled=recalled, fresh_gain=gain, fresh_error=error, diverged=False, rounded=rounded
     )
 

@@ -229,7 +229,7 @@ register_construction(
         summary="relations and subjects: subjects hold the numbers of their answers, saturated heads select one",
         paper="rote",
         passage="whole-number weights, margin 1",
-        unpromised="its size depends on the relations of the table, not on the number of facts alone",
+        unguaranteed="its size depends on the relations of the table, not on the number of facts alone",
         tasks=(AssociationTask,),
         build=build,
         spec=spec_of,
