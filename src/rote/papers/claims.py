@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 AGREE, AGAINST = 0.75, 0.5
 """Shares of a figure's series that support a claim about most of them, and that refute it."""
@@ -18,11 +18,16 @@ def side_in_words(side: Side) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """What counts as holding, with its numbers. The findings of a figure apply it to what was measured."""
+    """What counts as holding, with its numbers. The findings of a figure apply it to what was measured.
+
+    A rule says itself in `words`, with its fields in braces, or has an `in_words` of its own.
+    """
+
+    words: ClassVar[str]
 
     @property
     def in_words(self) -> str:
-        raise NotImplementedError
+        return self.words.format(**vars(self))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Notation: `sequences` is N, `context` n, `blocks` the paper's #blocks (of F1 and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from rote.papers.claims import Claim, GrowsAs, Rule
 
@@ -130,34 +130,30 @@ def blocks_grow_as(low: float, high: float) -> GrowsAs:
 class BlocksDoNotGrow(Rule):
     """The same #blocks suffice at every x."""
 
-    within: int = 1
+    words: ClassVar[str] = (
+        "the smallest #blocks differ by at most {within} between any two x; refuted where the one at the "
+        "largest x is greater than at the smallest by more, or none sufficed"
+    )
 
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the smallest #blocks differ by at most {self.within} between any two x; refuted where the one at the "
-            "largest x is greater than at the smallest by more, or none sufficed"
-        )
+    within: int = 1
 
 
 @dataclass(frozen=True)
 class NoMoreThanPublished(Rule):
     """No more blocks are needed than were published, wherever a number was."""
 
-    @property
-    def in_words(self) -> str:
-        return "the smallest #blocks are at most the published ones, at every x and in every series that has both"
+    words: ClassVar[str] = (
+        "the smallest #blocks are at most the published ones, at every x and in every series that has both"
+    )
 
 
 @dataclass(frozen=True)
 class MoreBlocksRecallMore(Rule):
     """Deeper networks end with a higher accuracy than that of one block."""
 
-    by: float = 0.01
+    words: ClassVar[str] = (
+        "the best trial of every #blocks above 1 recalls at least {by:g} more than the best of one block; "
+        "refuted where none does"
+    )
 
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the best trial of every #blocks above 1 recalls at least {self.by:g} more than the best of one block; "
-            "refuted where none does"
-        )
+    by: float = 0.01

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from rote.models.attention_only import Transformer
 from rote.papers.claims import Claim, Rule
@@ -124,99 +124,82 @@ class LookupFigure:
 class MeetsTheorem1(Rule):
     """Trained models hold at least what Theorem 1 of Dana et al. 2025 promises."""
 
-    @property
-    def in_words(self) -> str:
-        return "the mean of every cell is at or above phi(Hk + d), where the theorem applies"
+    words: ClassVar[str] = "the mean of every cell is at or above phi(Hk + d), where the theorem applies"
 
 
 @dataclass(frozen=True)
 class MatchesReleased(Rule):
     """The run agrees with the released values: two-sided under the paper's protocol, from below under others."""
 
+    words: ClassVar[str] = (
+        "protocol paper: mean |difference| <= {mean_within:g} and each <= {each_within:g}; other "
+        "protocols, which train longer or better: no cell more than {below:g} below"
+    )
+
     mean_within: float = 0.02
     each_within: float = 0.04
     below: float = 0.005
-
-    @property
-    def in_words(self) -> str:
-        return (
-            f"protocol paper: mean |difference| <= {self.mean_within:g} and each <= {self.each_within:g}; other "
-            f"protocols, which train longer or better: no cell more than {self.below:g} below"
-        )
 
 
 @dataclass(frozen=True)
 class StraightUpTo(Rule):
     """A series is linear in x up to a point."""
 
+    words: ClassVar[str] = "means are within {within:.0%} of their rise (root mean square) of a line up to x = {x:g}"
+
     x: float
     series: str
     within: float = 0.05
-
-    @property
-    def in_words(self) -> str:
-        return f"means are within {self.within:.0%} of their rise (root mean square) of a line up to x = {self.x:g}"
 
 
 @dataclass(frozen=True)
 class FlatBeyond(Rule):
     """A series grows up to a point and hardly beyond it."""
 
+    words: ClassVar[str] = (
+        "the slope beyond x = {x:g} is less than a third of the slope up to it; full memories after the "
+        "first are left out"
+    )
+
     x: float
     series: str
     full: float = FULL
-
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the slope beyond x = {self.x:g} is less than a third of the slope up to it; full memories after the "
-            "first are left out"
-        )
 
 
 @dataclass(frozen=True)
 class SlopeAbovePromise(Rule):
     """Each head adds more than the k associations that Theorem 1 of Dana et al. 2025 promises."""
 
-    @property
-    def in_words(self) -> str:
-        return "the slope in associations, T slope / (1 - 1/N), has an interval above k in every series"
+    words: ClassVar[str] = "the slope in associations, T slope / (1 - 1/N), has an interval above k in every series"
 
 
 @dataclass(frozen=True)
 class SlopePerHeadDim(Rule):
     """Associations that each unit of H k adds lie between two numbers."""
 
+    words: ClassVar[str] = (
+        "the slope in associations over k lies in [{low:g}, {high:g}]; refuted when its interval lies outside"
+    )
+
     low: float
     high: float
-
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the slope in associations over k lies in [{self.low:g}, {self.high:g}]; refuted when its interval lies "
-            "outside"
-        )
 
 
 @dataclass(frozen=True)
 class SameAtEqualSize(Rule):
     """Attention and MLP reach the same accuracy at the same number of parameters."""
 
+    words: ClassVar[str] = "mean |gap| between cells of equal size is at most {within:g}, full cells aside"
+
     within: float = 0.02
     full: float = FULL
-
-    @property
-    def in_words(self) -> str:
-        return f"mean |gap| between cells of equal size is at most {self.within:g}, full cells aside"
 
 
 @dataclass(frozen=True)
 class MlpBetterAtEqualSize(Rule):
     """The MLP reaches more at the same number of parameters."""
 
+    words: ClassVar[str] = "the MLP is higher in three quarters of the pairs; refuted when lower in three quarters"
+
     share: float = 0.75
     full: float = FULL
-
-    @property
-    def in_words(self) -> str:
-        return "the MLP is higher in three quarters of the pairs; refuted when lower in three quarters"

@@ -6,7 +6,7 @@ Notation: `heads` H, `context` n, `head_dim` k, `dim` d, `examples` T.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from rote.models.query_attention import QueryAttention
 from rote.papers.claims import Claim, Rule
@@ -168,71 +168,63 @@ VectorFigure = CapacityFigure | GridFigure | SaturationFigure
 class IncreasesWithSize(Rule):
     """What is measured is larger at every next x."""
 
-    @property
-    def in_words(self) -> str:
-        return "the mean rises from each x to the next, in every series; refuted where one falls by more than 5 %"
+    words: ClassVar[str] = (
+        "the mean rises from each x to the next, in every series; refuted where one falls by more than 5 %"
+    )
 
 
 @dataclass(frozen=True)
 class DecreasesWithSize(Rule):
     """What is measured is smaller at every next x."""
 
-    @property
-    def in_words(self) -> str:
-        return "the mean falls from each x to the next, in every series; refuted where one rises by more than 5 %"
+    words: ClassVar[str] = (
+        "the mean falls from each x to the next, in every series; refuted where one rises by more than 5 %"
+    )
 
 
 @dataclass(frozen=True)
 class NothingBeyond(Rule):
     """What is measured beyond a value of x is what it is there."""
 
+    words: ClassVar[str] = (
+        "the largest x recalls within {within:.0%} of what x = {x} does, in every series; refuted "
+        "where all seeds of one lie beyond all of the other by more"
+    )
+
     x: int
     within: float = 0.1
-
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the largest x recalls within {self.within:.0%} of what x = {self.x} does, in every series; refuted "
-            "where all seeds of one lie beyond all of the other by more"
-        )
 
 
 @dataclass(frozen=True)
 class MeetsPromise(Rule):
     """Training recalls at least what Theorem 1 promises."""
 
-    @property
-    def in_words(self) -> str:
-        return "every seed recalls H(min(n, k) - 1) + 1 examples or more, at every x"
+    words: ClassVar[str] = "every seed recalls H(min(n, k) - 1) + 1 examples or more, at every x"
 
 
 @dataclass(frozen=True)
 class NoMoreThanRank(Rule):
     """Training recalls no more than fixed attention could: the bound is tight for it too."""
 
-    @property
-    def in_words(self) -> str:
-        return "no seed recalls more than H(n - 1) + 1 examples in one shared context (Hd in fresh ones)"
+    words: ClassVar[str] = "no seed recalls more than H(n - 1) + 1 examples in one shared context (Hd in fresh ones)"
 
 
 @dataclass(frozen=True)
 class HeadsSplitExamples(Rule):
     """Heads are saturated on the same examples less often than independent heads would be."""
 
-    below: float = 0.9
+    words: ClassVar[str] = (
+        "the mean overlap of pairs of heads is below {below:g} of what independent heads would show; refuted "
+        "when its interval over pairs lies above"
+    )
 
-    @property
-    def in_words(self) -> str:
-        return (
-            f"the mean overlap of pairs of heads is below {self.below:g} of what independent heads would show; refuted "
-            "when its interval over pairs lies above"
-        )
+    below: float = 0.9
 
 
 @dataclass(frozen=True)
 class SaturatesWithTraining(Rule):
     """The longer the training, the more heads are saturated."""
 
-    @property
-    def in_words(self) -> str:
-        return "the mean share of saturated (head, example) pairs rises from each training length to the next"
+    words: ClassVar[str] = (
+        "the mean share of saturated (head, example) pairs rises from each training length to the next"
+    )
