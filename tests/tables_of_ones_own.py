@@ -5,9 +5,12 @@ Each is a file's name, its bytes, and a few questions (the words that one would 
 
 from __future__ import annotations
 
+import gzip
 import random
 from collections.abc import Callable
 from typing import NamedTuple
+
+from workbooks import parts_of, rows_of, zipped
 
 Question = tuple[tuple[str, ...], str]
 
@@ -181,6 +184,42 @@ def sentences_as_keys() -> OwnTable:
     words = ["the", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "red", "old"]
     sentences = list({" ".join(rng.choice(words) for _ in range(rng.randint(3, 7))): None for _ in range(250)})
     return delimited(["sentence", "label"], [(sentence, rng.choice(["yes", "no"])) for sentence in sentences])
+
+
+@table
+def questions() -> OwnTable:
+    rng = random.Random(9)
+    things = codes(100, 10, "AAA")
+    asked = ["Who sells", "Where do I find", "What is the price of", "How heavy is"]
+    answers = [f"ask the {colour} desk" for colour in ("red", "blue", "green")]
+    rows = [(f"{start} item {thing} today?", rng.choice(answers)) for start in asked for thing in things]
+    return delimited(["question", "answer"], rows)
+
+
+@table
+def latin_1() -> OwnTable:
+    rows = [(f"Straße {i}", f"Fluß {i % 7}") for i in range(60)]
+    plain = delimited(["Straße", "Fluß"], rows, "strassen.csv", ";")
+    return plain._replace(content=plain.content.decode().encode("latin-1"))
+
+
+@table
+def utf_16() -> OwnTable:
+    plain = delimited(["город", "река"], [(f"город {i}", f"река {i % 7}") for i in range(60)], "goroda.txt", "\t")
+    return plain._replace(content=plain.content.decode().encode("utf-16"))
+
+
+@table
+def gzipped() -> OwnTable:
+    plain = delimited(["k", "v"], [(f"k{i}", f"v{i % 9}") for i in range(90)], "table.csv.gz")
+    return plain._replace(content=gzip.compress(plain.content))
+
+
+@table
+def workbook() -> OwnTable:
+    rows = [(f"part {i}", f"bin {i % 9}") for i in range(90)]
+    plain = delimited(["part", "bin"], rows, "parts.xlsx")
+    return plain._replace(content=zipped(parts_of(("Parts", rows_of([("part", "bin"), *rows])))))
 
 
 @table

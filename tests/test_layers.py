@@ -19,6 +19,7 @@ LAYERS = [
     ("words",),
     ("errors",),
     ("files",),
+    ("unpacking",),
     ("progress",),
     ("arguments",),
     ("display",),

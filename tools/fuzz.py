@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "fuzz"
 SECONDS = 600
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".csv.gz")
 FILES = ("config.json", "model.safetensors", "vocab.json.xz", "certificate.json", "keys.safetensors")
 
 

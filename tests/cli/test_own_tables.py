@@ -55,3 +55,24 @@ def test_recall_says_what_the_model_answered_instead(rote, tmp_path):
     told = rote("recall", tmp_path / "m", path, "--expect", "all", "--json")
     assert told.code == 1
     assert told.json["missed_examples"] == [{"fact": "plum -> red", "said": "blue"}]
+
+
+def test_a_folder_remembers_that_case_and_punctuation_are_ignored(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("country,capital\nFrance,Paris\nCôte d'Ivoire,Yamoussoukro\nFRANCE,Paris\n")
+    built = rote("build", path, "-o", tmp_path / "m", "--ignore-case", "--ignore-punctuation")
+    assert "note: 1 key differs from another only in case or surrounding punctuation; such keys are one" in built.err
+    assert rote("ask", tmp_path / "m", "france!").out.startswith("Paris")
+    assert rote("ask", tmp_path / "m", '"CÔTE', "D'IVOIRE\"").out.startswith("Yamoussoukro")
+    told = rote("ask", tmp_path / "m", "-", stdin="FRANCE?\ncôte d'ivoire\n")
+    assert [line.split(",")[1] for line in told.out.splitlines()[1:]] == ["Paris", "Yamoussoukro"]
+    assert rote("verify", tmp_path / "m").code == 0
+
+
+def test_an_encoding_that_does_not_exist_is_answered_in_flags(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"k,a\nx\x81,y\n")
+    refused = rote("build", path, "-o", tmp_path / "m", "--encoding", "klingon")
+    assert refused.code == 2
+    assert "--encoding" in refused.err
+    assert "--encoding ...: latin-1" in rote("build", path, "-o", tmp_path / "m").err

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import random
 import sys
 import unicodedata
+import zipfile
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,8 +18,9 @@ import numpy as np
 import rote
 from hostile.texts import DEEP, NAMES, NUMBERS, WITH_NUL, damaged, json_bomb
 from hostile.watch import Attempt
+from workbooks import parts_of, rows_of, zipped
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".CSV", ".json", ".xlsx", "", ".csv.gz")
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".csv.gz", ".CSV", ".json", "", ".xls")
 READINGS = {
     "key": (("a",), ("a", "b"), ("a", "a"), (), ("--json",), "a", ("",)),
     "answer": ("a", "c", "", "weight", "\0", "x" * 500),
@@ -28,6 +31,10 @@ READINGS = {
     "blanks": ("refuse", "skip", "x"),
     "delimiter": (",", ";", "", "ab", "\n", "\0", '"', "é", " ", "\\"),
     "header": ("yes", "no", "maybe"),
+    "encoding": ("utf-8", "utf-16", "latin-1", "shift_jis", "rot13", "zlib", "../x", ""),
+    "sheet": ("S", "s", "", "\0"),
+    "ignore_case": (True, False, "x"),
+    "ignore_punctuation": (True, False, 3),
 }
 
 
@@ -37,7 +44,7 @@ class Tables:
     name = "tables"
 
     def bad(self, rng: random.Random, given: Path) -> Attempt:
-        suffix = rng.choice(SUFFIXES[:6] * 4 + SUFFIXES)
+        suffix = rng.choice(SUFFIXES[:8] * 4 + SUFFIXES)
         path = given / f"facts{suffix}"
         if rng.random() < 0.02:
             path.symlink_to(rng.choice(("nothing", path.name, "/dev/zero", "/dev/null", "..", "/proc/self/mem")))
@@ -84,12 +91,17 @@ def table(rng: random.Random, suffix: str) -> bytes:
     lowered = suffix.lower()
     if lowered == ".parquet":
         data = _parquet(rng)
+    elif lowered == ".xlsx":
+        data = _workbook(rng)
     elif lowered in (".jsonl", ".ndjson", ".json"):
         data = _lines(rng)
     else:
         data = _delimited(rng, "\t" if lowered in (".tsv", ".txt") else ",")
     if rng.random() < 0.6:
         data = damaged(data, rng)
+    if lowered.endswith(".gz"):
+        data = gzip.compress(data if rng.random() < 0.9 else data + b"x" * 2**25)
+        data = damaged(data, rng) if rng.random() < 0.3 else data
     if rng.random() < 0.05:
         data = rng.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b\x08", b"PK\x03\x04", b"\x80\x04")) + data
     return data
@@ -175,6 +187,30 @@ def _parquet(rng: random.Random) -> bytes:
     buffer = io.BytesIO()
     polars.DataFrame(columns, strict=False).write_parquet(buffer)
     return buffer.getvalue()
+
+
+def _workbook(rng: random.Random) -> bytes:
+    names, rows = _rows(rng)
+    parts: dict[str, str | bytes] = {
+        name: content.encode("utf-8", "replace")
+        for name, content in parts_of(("S", rows_of([names, *rows])), shared=("<t>x</t>",)).items()
+    }
+    kind, name = rng.randrange(12), rng.choice(sorted(parts))
+    if kind == 0:
+        parts[name] = b"<!DOCTYPE a [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><a>&a;</a>"
+    elif kind == 1:
+        parts[name] = b"<a>" * DEEP
+    elif kind == 2:
+        parts[name] = b"<worksheet>" + b"<c/>" * 2**20
+    elif kind == 3:
+        del parts[name]
+    elif kind == 4:
+        parts["xl/worksheets/s1.xml"] = (
+            b'<a><row r="99999999"><c r="XFD1"><v>1</v></c></row><row><c><v>2</v></c></row></a>'
+        )
+    elif kind < 9:
+        parts[name] = damaged(bytes(parts[name]), rng)
+    return zipped(parts, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
 
 
 def description(rng: random.Random) -> str:

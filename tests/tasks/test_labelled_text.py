@@ -56,7 +56,7 @@ def test_the_columns_of_multinli_as_released_are_known(tmp_path):
         ("films.jsonl", '{"text": "a", "label": "1"}\n{"text": "b"\n', "line 2 is not JSON"),
         ("films.jsonl", '{"text": ["a"], "label": "1"}\n', "has a list in 'text'"),
         ("films.parquet", "text,label\na,1\n", "not a readable Parquet file"),
-        ("films.txt", "good 1\n", "is none of .csv, .tsv, .jsonl, .parquet"),
+        ("films.doc", "good 1\n", "is none of .csv, .tsv, .txt, .jsonl"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_cause(tmp_path, name, content, message):

@@ -194,8 +194,16 @@ BROKEN = {
     "header only": ("a,answer\n", "no rows below them; add facts"),
     "too few cells": ("a,b,answer\np,q,x\nr,s\n", "names 3 columns but line 3 has 2; give every row 3 cells"),
     "too many cells": ("a,answer\np,x\nq,y,z\n\nr,t,u,v\n", "line 3 has 3, line 5 has 4; give every row 2 cells"),
-    "not UTF-8": (b"a,answer\np,x\nqr\xe9,y\n", "line 3 is not UTF-8: byte 0xe9 at its byte 3; save the file as UTF-8"),
-    "UTF-16": ("a,answer\np,x\n".encode("utf-16"), "line 1 is not UTF-8: byte 0xff at its byte 1"),
+    "damaged UTF-8": (
+        b"a,answer\n\xc3\xa9,x\nqr\xe9,y\n",
+        "line 3 is not UTF-8: byte 0xe9 at its byte 3; save the file",
+    ),
+    "no text": (
+        b"a,answer\np\x01,x\nqr\xe9,y\n",
+        "line 3 is not UTF-8: byte 0xe9 at its byte 3; save the file as UTF-8",
+    ),
+    "not Windows-1252": (b"a,answer\np\x81,x\n", "line 2 is not UTF-8: byte 0x81 at its byte 2"),
+    "UTF-16": ("a,answer\np,x\n".encode("utf-16")[:-1], "is not UTF-16: byte 0x0a"),
     "marked, not UTF-8": (b"\xef\xbb\xbfa,answer\nq\xff,y\n", "line 2 is not UTF-8: byte 0xff at its byte 2"),
     "NUL": ("a,answer\np,x\nq\0,y\n", "line 3 contains a NUL byte"),
     "huge cell": ("a,answer\np,x\n" + "q" * 200_000 + ",y\n", "line 3: a cell that begins here is too large"),
@@ -293,7 +301,7 @@ def test_paths_that_lead_nowhere(tmp_path, file, monkeypatch):
     assert "there is no such file" in refusal("folder/nowhere")
     assert "there is no such file" in refusal(Path("airports"))
     assert "is a folder" in refusal(str(tmp_path))
-    assert "the suffix '.xlsx' tells no known format" in refusal(file("a,b\nc,d\n", "facts.xlsx"))
+    assert "the suffix '.ods' tells no known format (save it as .xlsx or .csv)" in refusal(file("a,b\n", "facts.ods"))
     file("a,b\nc,d\n", "bare")
     assert "a file needs a suffix" in refusal("bare")
     (tmp_path / "folder.csv").mkdir()

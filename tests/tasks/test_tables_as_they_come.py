@@ -1,10 +1,12 @@
 """Tables as they come: no header, spaces, blanks, other delimiters, contradictions, Python objects, standard input."""
 
+import gzip
 import io
 import sys
 
 import pytest
 
+import rote
 from rote.errors import InputError
 from rote.tasks.facts import facts
 
@@ -165,3 +167,97 @@ def test_a_task_is_itself():
 def test_a_table_may_come_from_standard_input(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert words(facts("-")) == {"a": "x"}
+
+
+ANSWERS = {"Zürich": "Löwe", "Genève": "Aigle"}
+CITIES = "".join(f"{key};{answer}\n" for key, answer in [("Stadt", "Tier"), *ANSWERS.items()])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_encodings_are_noticed(tmp_path, encoding):
+    path = tmp_path / "staedte.csv"
+    path.write_bytes(CITIES.encode(encoding))
+    task = facts(path)
+    assert words(task) == ANSWERS
+    assert any("UTF" in note for note in task.origin.notes) == (not encoding.startswith("utf-8"))
+    if encoding == "latin-1":
+        assert "read as Windows-1252, as in 'Zürich'" in " ".join(task.origin.notes)
+
+
+def test_an_encoding_that_is_named_is_used(tmp_path):
+    path = tmp_path / "goroda.csv"
+    path.write_bytes("город,река\nМосква,Москва\nКиев,Днепр\n".encode("cp1251"))
+    assert words(facts(path, encoding="cp1251"))["Киев"] == "Днепр"
+    assert words(facts(path)) != words(facts(path, encoding="cp1251"))
+    with pytest.raises(InputError, match="is not UTF-8"):
+        facts(path, encoding="utf-8")
+    with pytest.raises(InputError, match="encoding"):
+        facts(path, encoding="rot13")
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("Apfel;1,50\nBirne;2,30\nPflaume;0,99\n", {"Apfel": "1,50", "Birne": "2,30", "Pflaume": "0,99"}),
+        ("Ort;Satz\nA;ja, nein\nB;nein\n", {"A": "ja, nein", "B": "nein"}),
+        ("Ort, Land;Satz\nA;ja\nB;nein\n", {"A": "ja", "B": "nein"}),
+        ("sep=;\nk,1;a\nx,2;b\n", {"k,1": "a", "x,2": "b"}),
+        ("sep=|\r\nk|a\r\nx|b\r\n", {"x": "b"}),
+        ("key,answer\na;b,c\nd;e,f\n", {"a;b": "c", "d;e": "f"}),
+        ("key,answer\n1;2,3\n4;5,6\n", {"1;2": "3", "4;5": "6"}),
+    ],
+)
+def test_the_character_between_cells_is_noticed(write, text, answers):
+    assert words(facts(write(text))) == answers
+
+
+def test_a_line_that_states_the_separator_counts_as_a_line(write):
+    with pytest.raises(InputError, match="line 4"):
+        facts(write("sep=;\nkey;answer\na;b\nc;d;e\n"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv.gz", "key,answer\na,b\n"),
+        ("t.TSV.GZ", "key\tanswer\na\tb\n"),
+        ("t.jsonl.gz", '{"key": "a", "answer": "b"}'),
+    ],
+)
+def test_compressed_tables_are_read(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content.encode()))
+    task = facts(path)
+    assert words(task) == {"a": "b"}
+    assert task.origin.source == str(path)
+
+
+@pytest.mark.parametrize("content", [b"key,answer\na,b\n", b'{"key": "a", "answer": "b"}'])
+def test_a_compressed_table_may_be_piped_in(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(content))))
+    assert words(facts("-")) == {"a": "b"}
+
+
+def test_case_and_punctuation_are_ignored_on_request(write):
+    path = write('question,answer\n"What is the capital of France?",Paris\nWhat is the capital of Japan?,Tokyo\n')
+    task = facts(path, ignore_case=True, ignore_punctuation=True)
+    assert words(task) == {"what is the capital of france": "Paris", "what is the capital of japan": "Tokyo"}
+    built = rote.build(task)
+    assert built.model.ask("WHAT IS THE CAPITAL OF FRANCE").answer == "Paris"
+    assert built.model.ask("what is the capital of 'Japan'!?").answer == "Tokyo"
+    plain = rote.build(facts(path)).model
+    assert not plain.ask("WHAT IS THE CAPITAL OF FRANCE").known
+
+
+def test_keys_that_become_the_same_are_reported(write):
+    path = write("key,answer\nUSA,dollar\nusa,dollar\nU.S.A.,dollar\n'usa',dollar\nC++,x\nc#,y\nc,z\n?!,w\n")
+    task = facts(path, ignore_case=True)
+    assert "1 key differs from another only in case; such keys are one" in task.origin.notes
+    assert words(task) == {
+        "usa": "dollar", "u.s.a.": "dollar", "'usa'": "dollar", "c++": "x", "c#": "y", "c": "z", "?!": "w"
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"'c#' has 2 answers: 'y' \(line 7\), 'z' \(line 8, 'c'\)"):
+        facts(path, ignore_punctuation=True)
+    both = facts(path, ignore_case=True, ignore_punctuation=True, contradictions="first")
+    assert words(both) == {"usa": "dollar", "u.s.a": "dollar", "c++": "x", "c": "y", "?!": "w"}
+    assert "3 keys differ from another only in case or surrounding punctuation; such keys are one" in both.origin.notes

@@ -86,7 +86,9 @@ def test_every_answer_forbids_inline_scripts_and_other_hosts(client, page):
     ("name", "data", "status", "message"),
     [
         ("facts.csv", b"a,b,c\n1,2\n", 400, "line 2"),
-        ("facts.csv", b"a,b\n1,\xff\xfe\n", 400, "not UTF-8"),
+        ("facts.csv", b"a,b\n1,\xc3\xa9\xff\n", 400, "not UTF-8"),
+        ("facts.csv.gz", b"\x1f\x8b\x08", 400, "ends too early"),
+        ("facts.xlsx", b"PK no", 400, "not a readable zip archive"),
         ("facts.csv", b"", 400, "empty"),
         ("facts.csv", b"\0" * 2000, 400, "NUL"),
         ("facts.parquet", b"PAR1 no", 400, "not a readable Parquet file"),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 READING = Group("Reading facts", sort_key=90)
 
 NOTE_FLAGS = {
-    name: f"--{name}" for name in ("key", "answer", "keys", "header", "delimiter", "blanks", "contradictions")
+    name: f"--{name}"
+    for name in ("key", "answer", "keys", "header", "delimiter", "blanks", "contradictions", "encoding", "sheet")
 }
 """Flags of the options that notes on reading name."""
 
@@ -72,6 +73,14 @@ class ReadingOptions:
     "The character between cells. Default: detected."
     header: Literal["yes", "no"] | None = None
     "Whether the first line names the columns. Default: detected."
+    encoding: str | None = None
+    "Encoding of a text file, for example latin-1. Default: detected."
+    sheet: str | None = None
+    "Sheet of a workbook (.xlsx). Default: the first one."
+    ignore_case: Annotated[bool, Parameter(negative="")] = False
+    "Treat keys that differ only in case as one. The folder remembers it, so that `rote ask` does the same."
+    ignore_punctuation: Annotated[bool, Parameter(negative="")] = False
+    "Ignore punctuation around keys, or around each word of keys that are sentences; remembered like --ignore-case."
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""
@@ -85,6 +94,10 @@ class ReadingOptions:
             "blanks": self.blanks,
             "delimiter": self.delimiter,
             "header": self.header,
+            "encoding": self.encoding,
+            "sheet": self.sheet,
+            "ignore_case": self.ignore_case or None,
+            "ignore_punctuation": self.ignore_punctuation or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -95,8 +108,12 @@ class ReadingOptions:
         words = []
         for option in fields(self):
             value = getattr(self, option.name)
+            flag = f"--{option.name.replace('_', '-')}"
+            if isinstance(value, bool):
+                words += [flag] if value else []
+                continue
             for word in () if value is None else value if isinstance(value, tuple) else (value,):
-                words += [f"--{option.name}", shlex.quote(str(word))]
+                words += [flag, shlex.quote(str(word))]
         return "".join(f" {word}" for word in words)
 
 

@@ -99,12 +99,15 @@ def _message(
     shown = []
     for key in torn[:SHOWN]:
         rows = by_key[starts[key] : starts[key + 1]]
-        name = " ".join(table.columns[part][rows[0]] for part in key_columns)
+        names = [" ".join(table.columns[part][row] for part in key_columns) for row in rows[:SHOWN]]
+        # Where case or punctuation is ignored, one key is written in several ways.
         said = ", ".join(
-            f"{table.columns[answer_column][row]!r} ({table.unit} {table.lines[row]})" for row in rows[:SHOWN]
+            f"{table.columns[answer_column][row]!r} ({table.unit} {table.lines[row]}"
+            f"{'' if name == names[0] else f', {name!r}'})"
+            for row, name in zip(rows, names, strict=False)
         )
         more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        shown.append(f"{name!r} has {len(rows)} answers: {said}{more}")
+        shown.append(f"{names[0]!r} has {len(rows)} answers: {said}{more}")
     if len(torn) > SHOWN:
         shown.append(f"and {len(torn) - SHOWN} more keys")
     return (

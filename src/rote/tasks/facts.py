@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -14,7 +14,6 @@ from rote.errors import InputError, problems, validation_problems
 from rote.tasks.frame_protocol import Frame
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
-from rote.tasks.table import Table
 from rote.tasks.task import Task
 
 Facts: TypeAlias = Annotated[
@@ -32,14 +31,15 @@ STDIN = "-"
 def facts(source: Facts, **reading: Any) -> Task:
     """The task that `source` holds.
 
-    `source` is a path (.csv, .tsv, .jsonl, .ndjson, .parquet), a polars or pandas DataFrame, a generator such as
-    `random:vocab=50,context=2,facts=210,seed=1`, or a named source (`countries`, `airports`, `wordnet`) with
-    options, as in `airports:answer=country,facts=1000,seed=1`. A file wins over a source of the same name when its
-    path has a folder or a suffix in it.
+    `source` is a path (.csv, .tsv, .jsonl, .ndjson, .parquet, .xlsx, each also with .gz behind it), a polars or pandas
+    DataFrame, a generator such as `random:vocab=50,context=2,facts=210,seed=1`, or a named source (`countries`,
+    `airports`, `wordnet`) with options, as in `airports:answer=country,facts=1000,seed=1`. A file wins over a source of
+    the same name when its path has a folder or a suffix in it.
 
     `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
-    column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse or
-    keep). Options that are None count as absent. A task is given back as it is.
+    column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse,
+    keep, first, last or most), `ignore_case`, `ignore_punctuation`. Options that are None count as absent. A task is
+    given back as it is.
 
     >>> import rote
     >>> capitals = rote.facts({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
@@ -67,7 +67,9 @@ def facts(source: Facts, **reading: Any) -> Task:
 
         return named_task(source, asked)
     if os.path.isfile(source):
-        raise InputError(f"{source}: a file needs a suffix that tells its format: {', '.join(_readers())}")
+        from rote.tasks.readers.formats import SUFFIXES
+
+        raise InputError(f"{source}: a file needs a suffix that tells its format: {', '.join(SUFFIXES)}")
     raise refuse_unknown(source if name is None else name, [*source_names(), GENERATOR])
 
 
@@ -95,70 +97,30 @@ def is_path(source: str) -> bool:
     return path_like and (name_of(source) is None or ":" not in source or os.path.lexists(source))
 
 
-def _readers() -> dict[str, Callable[[Path, Reading], Table]]:
-    """How a file is read, by its suffix."""
-    from rote.tasks.readers.delimited import read_delimited
-    from rote.tasks.readers.frame import read_parquet
-    from rote.tasks.readers.jsonl import read_jsonl
-
-    return {
-        ".csv": lambda path, reading: read_delimited(path, ",", reading),
-        ".tsv": lambda path, reading: read_delimited(path, "\t", reading),
-        ".txt": lambda path, reading: read_delimited(path, "\t", reading),
-        ".jsonl": lambda path, reading: read_jsonl(path),
-        ".ndjson": lambda path, reading: read_jsonl(path),
-        ".parquet": lambda path, reading: read_parquet(path),
-    }
-
-
 def _from_file(path: Path, written: str, reading: Reading) -> Task:
+    from rote.tasks.readers.formats import read_table
     from rote.tasks.reading import task_from_table
 
-    readers = _readers()
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        what = None if os.path.exists(path) else "there is no such file"
-        if os.path.isdir(path):
-            what = "is a folder; name a file in it"
-        raise InputError(
-            f"{written}: {what or f'the suffix {path.suffix!r} tells no known format'}; "
-            f"facts are read from files that end in {', '.join(readers)}"
-        )
-    return task_from_table(reader(path, reading), Origin(source=written, reading=reading))
+    return task_from_table(read_table(path, reading, written), Origin(source=written, reading=reading))
 
 
 def facts_in(data: bytes, name: str, **reading: Any) -> Task:
     """The task in the bytes of a file that is not on disk, such as one sent to a page; its name tells the format."""
-    from rote.tasks.readers.delimited import table_from_text
-    from rote.tasks.readers.frame import table_from_parquet
-    from rote.tasks.readers.jsonl import table_from_lines
-    from rote.tasks.readers.text import decoded
+    from rote.tasks.readers.formats import table_in
     from rote.tasks.reading import task_from_table
 
-    asked, suffix = parse_reading(reading), Path(name).suffix.lower()
-    if suffix not in _readers():
-        raise InputError(f"{name}: the suffix {suffix!r} tells no known format; name it {', '.join(_readers())}")
-    if suffix == ".parquet":
-        table = table_from_parquet(data, name)
-    elif suffix in (".jsonl", ".ndjson"):
-        table = table_from_lines(decoded(data, name), name)
-    else:
-        table = table_from_text(decoded(data, name), name, "," if suffix == ".csv" else "\t", asked)
-    return task_from_table(table, Origin(source=name, reading=asked))
+    asked = parse_reading(reading)
+    return task_from_table(table_in(data, name, name, asked), Origin(source=name, reading=asked))
 
 
 def _from_stdin(reading: Reading) -> Task:
-    """A table that is typed or piped in: JSON lines when it begins like one, otherwise cells divided by commas."""
+    """A table that is typed or piped in."""
     import sys
 
-    from rote.tasks.readers.delimited import table_from_text
-    from rote.tasks.readers.jsonl import table_from_lines
-    from rote.tasks.readers.text import decoded
+    from rote.tasks.readers.formats import table_of_stream
     from rote.tasks.reading import task_from_table
 
-    where = "standard input"
-    text = decoded(sys.stdin.buffer.read(), where)
-    table = table_from_lines(text, where) if text.lstrip()[:1] == "{" else table_from_text(text, where, ",", reading)
+    table = table_of_stream(sys.stdin.buffer.read(), "standard input", reading)
     return task_from_table(table, Origin(source=STDIN, reading=reading))
 
 

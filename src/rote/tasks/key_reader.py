@@ -14,6 +14,7 @@ from itertools import combinations, islice, pairwise
 import numpy as np
 
 from rote.errors import InputError
+from rote.tasks.folding import folded
 from rote.tasks.key_set import KeySet
 from rote.tasks.origin import Reading
 from rote.tasks.token_task import TokenTask
@@ -88,7 +89,7 @@ class KeyReader:
 
     def _tokens(self, key: Sequence[str]) -> np.ndarray | None:
         """Ids of one key, padded on the left; none where it has a token the model has never seen, or too many."""
-        cells = [cell.strip() for cell in key]
+        cells = [folded(cell.strip(), self.reading) for cell in key]
         if self.reading.keys == "letters":
             tokens = [token for cell in cells for token in (SEPARATOR, *cell)][1:]
         elif self.reading.keys == "spaces":

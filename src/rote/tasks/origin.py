@@ -13,6 +13,12 @@ Contradictions = Literal["refuse", "keep", "first", "last", "most"]
 """What becomes of a key that has several answers: an error, all of them, the first or last one, or the commonest."""
 
 
+Encoding = Literal[
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252", "cp1250", "cp1251", "iso8859-2",
+    "iso8859-15", "koi8-r", "mac-roman", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr",
+]  # fmt: skip
+"""Encodings of text that files are read in."""
+
 UNNAMED = ("in memory", "DataFrame", "-")
 """Sources of facts that cannot be read again."""
 
@@ -41,6 +47,14 @@ class Reading(BaseModel):
     """The character between cells; that of the file's name when absent, or the one its first line is divided by."""
     header: Literal["yes", "no"] | None = None
     """Whether the first line names the columns; noticed when absent."""
+    encoding: Encoding | None = None
+    """How bytes become letters; noticed when absent."""
+    sheet: str | None = None
+    """Sheet of a workbook (.xlsx); the first one that is not hidden when absent."""
+    ignore_case: bool = False
+    """Whether keys that differ only in upper and lower case are one; questions are read the same way."""
+    ignore_punctuation: bool = False
+    """Whether punctuation around a key, or around each word of one that is split at its spaces, is left out."""
 
 
 class Origin(BaseModel):

@@ -15,6 +15,7 @@ from rote.errors import InputError, listed, nearest, problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.cleaning import one_answer_each, stripped, without_blanks
 from rote.tasks.distribution import DistributionTask
+from rote.tasks.folding import folded_columns
 from rote.tasks.keys import Tokenised, as_letters, as_spaces, as_words, numbered
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.table import SHOWN, Table
@@ -63,6 +64,7 @@ def task_from_table(table: Table, origin: Origin) -> TokenTask:
         flaws += wrong
     key_cells = [table.columns[name] for name in roles.key]
     reading, note = _chosen_keys(reading, key_cells)
+    key_cells, same = folded_columns(key_cells, reading)
     if reading.keys != "words":
         flaws += _reserved_cells(table, roles.answer)
     try:
@@ -71,7 +73,7 @@ def task_from_table(table: Table, origin: Origin) -> TokenTask:
         raise problems(table.where, [*flaws, str(error)]) from None
     known = {token: id for id, token in enumerate(keys.tokens)}
     answers = numbered(table.columns[roles.answer], known)
-    rows, notes = np.arange(table.rows), [*table.notes, *_chosen_columns(origin.reading, roles), *note]
+    rows, notes = np.arange(table.rows), [*table.notes, *_chosen_columns(origin.reading, roles), *note, *same]
     if weights is None and reading.contradictions != "keep":
         rows, wrong, said = one_answer_each(
             table, roles.key, roles.answer, keys.contexts, answers, len(known), reading.contradictions

@@ -14,9 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from rote.errors import InputError, problems
-from rote.tasks.readers.delimited import read_delimited
-from rote.tasks.readers.frame import read_parquet
-from rote.tasks.readers.jsonl import read_jsonl
+from rote.tasks.readers.formats import SUFFIXES, read_table, suffix_of
 from rote.tasks.readers.text import read_bytes
 from rote.tasks.sources.wordnet import FILE, find
 from rote.tasks.table import Table
@@ -110,19 +108,12 @@ LABEL_COLUMNS = ("label", "gold_label")
 UNLABELLED = ("", "-", "-1")
 """Labels that mean there is none: MultiNLI's, where annotators did not agree, and IMDb's of its unlabelled part."""
 
-READERS = {
-    ".csv": lambda path: read_delimited(path, ","),
-    ".tsv": lambda path: read_delimited(path, "\t"),
-    ".jsonl": read_jsonl,
-    ".parquet": read_parquet,
-}
-
 
 def texts_of_file(path: Path) -> LabelledTexts:
     """Texts and labels by the columns' names; rows without a label are left out."""
-    if path.suffix.lower() not in READERS:
-        raise InputError(f"texts: {path} is none of {', '.join(READERS)}; convert it, or name a source")
-    table = READERS[path.suffix.lower()](path)
+    if suffix_of(path.name) not in SUFFIXES:
+        raise InputError(f"texts: {path} is none of {', '.join(SUFFIXES)}; convert it, or name a source")
+    table = read_table(path)
     text, label = _column(table, TEXT_COLUMNS), _column(table, LABEL_COLUMNS)
     wrong = [
         f"no column holds the {what}; name one of them {' or '.join(names)} (columns: {', '.join(table.columns)})"
@@ -160,8 +151,8 @@ def labelled_texts(source: str) -> LabelledTexts:
     if source in HUB:
         return texts_of_hub(source)
     path = Path(source)
-    if path.suffix.lower() not in READERS and not path.exists():
+    if suffix_of(path.name) not in SUFFIXES and not path.exists():
         raise InputError(
-            f"texts: {source} is neither a source ({', '.join((DEFINITIONS, *HUB))}) nor a file ({', '.join(READERS)})"
+            f"texts: {source} is neither a source ({', '.join((DEFINITIONS, *HUB))}) nor a file ({', '.join(SUFFIXES)})"
         )
     return texts_of_file(path)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rote.errors import InputError, problems
-from rote.tasks.readers.text import read_bytes
 from rote.tasks.table import Table, checked_table
 
 MOST_CELLS = 2**26
 MOST_TEXT = 2**28
 """Bytes of text in one column."""
-
-
-def read_parquet(path: Path) -> Table:
-    """A table from a Parquet file; rows are named by their number from 1 on."""
-    return table_from_parquet(read_bytes(path), str(path))
 
 
 def table_from_parquet(data: bytes, where: str) -> Table:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rote.errors import listed, problems
-from rote.tasks.readers.text import read_text
 from rote.tasks.table import SHOWN, Table, check_width, checked_table
 
 _WORDS = {True: "true", False: "false", None: ""}
-
-
-def read_jsonl(path: Path) -> Table:
-    """A table from a file of JSON objects; the first one's names are the columns."""
-    return table_from_lines(read_text(path), str(path))
 
 
 def table_from_lines(text: str, where: str) -> Table:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rote.tasks.origin import Reading
-from rote.tasks.readers.delimited import read_delimited
+from rote.tasks.readers.formats import read_table
 from rote.tasks.sources.source import Source
 from rote.tasks.table import Table
 
@@ -17,7 +17,7 @@ PATH = Path(__file__).parents[1] / "data" / "countries.csv"
 
 
 def load() -> Table:
-    return replace(read_delimited(PATH, ","), where="countries")
+    return replace(read_table(PATH), where="countries")
 
 
 COUNTRIES = Source(
