@@ -214,3 +214,60 @@ def test_a_disk_that_takes_no_more_is_named(run, tmp_path, name):
     assert done.stderr.startswith(f"rote: {tmp_path / name}: cannot be written")
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def with_log(run: Path, to: Path) -> Path:
+    """A copy of a run with failures in SQLite's log alone, as a killed process leaves them, without shared memory."""
+    to.mkdir()
+    (to / FILE).write_bytes((run / FILE).read_bytes())
+    with closing(sqlite3.connect(to / FILE, isolation_level=None)) as ledger:
+        ledger.execute("PRAGMA journal_mode = WAL")
+        ledger.execute("INSERT INTO failures SELECT id, 7, 'only in the log', '2026-01-01T00:00:00+00:00' FROM cells")
+        kept = {name: (to / name).read_bytes() for name in (FILE, f"{FILE}-wal")}
+    for file in to.iterdir():
+        file.unlink()
+    for name, data in kept.items():
+        (to / name).write_bytes(data)
+    return to
+
+
+def test_a_log_of_writes_is_read_and_nothing_is_left_beside_it(run, tmp_path):
+    folder = with_log(run, tmp_path / "run")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert sorted(before) == [FILE, f"{FILE}-wal"]
+    with Ledger.reading(folder) as ledger:
+        assert {failed.reason for failed in ledger.failures()} == {"only in the log"}
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    read_everywhere(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["victim", f"{FILE}-shm"])
+def test_shared_memory_that_is_another_file_is_not_written(run, tmp_path, name):
+    folder = with_log(run, tmp_path / "run")
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious" * 5000)
+    if name == "victim":
+        (folder / f"{FILE}-shm").symlink_to(victim)
+    else:
+        os.link(victim, folder / f"{FILE}-shm")
+    assert main(["runs", "show", str(folder)]) == 0
+    assert victim.read_bytes() == b"precious" * 5000
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "noise"])
+def test_a_log_that_is_none_is_one_message_or_ignored(run, tmp_path, kind, capsys):
+    folder = with_log(run, tmp_path / "run")
+    log = folder / f"{FILE}-wal"
+    log.unlink()
+    makers = {
+        "pipe": lambda: os.mkfifo(log),
+        "link": lambda: log.symlink_to("/etc/passwd"),
+        "folder": log.mkdir,
+        "noise": lambda: log.write_bytes(bytes(range(256)) * 20),
+    }
+    makers[kind]()
+    before = sorted(path.name for path in folder.iterdir())
+    assert main(["runs", "show", str(folder)]) == (0 if kind == "noise" else 2)
+    assert kind == "noise" or str(log) in capsys.readouterr().err.replace("\n", "")
+    assert sorted(path.name for path in folder.iterdir()) == before

@@ -22,10 +22,7 @@ NAMES = (
 
 def contents(folder):
     return {
-        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        # Reading a ledger in SQLite's WAL mode may make its shared-memory file, which is no content.
-        if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()
     }
 
 

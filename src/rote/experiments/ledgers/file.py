@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -19,11 +20,11 @@ from urllib.parse import quote
 
 from rote.errors import InputError, RoteError, cut
 from rote.experiments.ledgers import schema as ledger_schema
-from rote.files import SPARSE_FROM, SPARSE_SHARE
+from rote.files import SPARSE_FROM, SPARSE_SHARE, FileKind, held
 
 NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
-LARGEST = 2**32
-"""Bytes of a ledger: ten million trials take about as many."""
+KIND = FileKind("a ledger", 2**32)
+"""Ten million trials take about as many bytes."""
 LONGEST = 2**24
 """Bytes of one value in it."""
 SECONDS = 120.0
@@ -58,37 +59,37 @@ def differences(kept: dict, wanted: dict) -> str:
     )
 
 
-def for_reading(path: Path, whole: bool) -> sqlite3.Connection:
+@contextmanager
+def for_reading(path: Path, whole: bool) -> Iterator[sqlite3.Connection]:
     """A read-only connection to a ledger; an older format is migrated in memory."""
-    size = refuse_unlike(path)
-    connection = _connected(path)
-    try:
+    size = refuse_unlike(path) + refuse_unlike(_log(path))
+    with (
+        _readable(path) as (place, options),
+        closing(sqlite3.connect(f"file:{quote(str(place))}?{options}", uri=True, isolation_level=None)) as connection,
+    ):
         guard(connection)
         _limit(connection, size)
-        connection.execute("SELECT count(*) FROM sqlite_master")
-        _refuse_another_file(path)
-        # Before anything else: checking the file would run the code of views.
-        written = ledger_schema.format_of(connection, path)
-        if whole:
-            ledger_schema.check(connection, path)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+            _refuse_another_file(place)
+            # Before anything else: checking the file would run the code of views.
+            written = ledger_schema.format_of(connection, path)
+            if whole:
+                ledger_schema.check(connection, path)
+        except UnicodeDecodeError:
+            # SQLite quotes the schema in its message, and Python cannot read what is no text in it.
+            raise ledger_schema.damaged(path, "its schema is not text") from None
         if written is None:
             raise InputError(f"{path}: is empty; start the run again in its folder")
         if written == ledger_schema.FORMAT:
-            return connection
-        memory = sqlite3.connect(":memory:", isolation_level=None)
-        with closing(connection):
+            yield connection
+            return
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             connection.backup(memory)
-        guard(memory)
-        _limit(memory, size)
-        ledger_schema.migrate(memory, path)
-        return memory
-    except UnicodeDecodeError:
-        # SQLite quotes the schema in its message, and Python cannot read what is no text in it.
-        connection.close()
-        raise ledger_schema.damaged(path, "its schema is not text") from None
-    except BaseException:
-        connection.close()
-        raise
+            guard(memory)
+            _limit(memory, size)
+            ledger_schema.migrate(memory, path)
+            yield memory
 
 
 def refuse_unlike(path: Path) -> int:
@@ -101,8 +102,8 @@ def refuse_unlike(path: Path) -> int:
         raise InputError(f"{path}: is a link, which rote does not follow here; put the file in its place")
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"{path}: is not a plain file; rote did not write this")
-    if state.st_size > LARGEST:
-        raise InputError(f"{path}: {state.st_size:,} bytes are too many for a ledger; rote reads at most {LARGEST:,}")
+    if state.st_size > KIND.most:
+        raise InputError(f"{path}: {state.st_size:,} bytes are too many for a ledger; rote reads at most {KIND.most:,}")
     if state.st_size >= SPARSE_FROM and 512 * state.st_blocks * SPARSE_SHARE < state.st_size:
         raise InputError(f"{path}: {state.st_size:,} bytes, nearly all of them holes; rote did not write this")
     return state.st_size
@@ -143,11 +144,53 @@ def _refuse_another_file(path: Path) -> None:
         raise InputError(f"{path}: changed while it was opened; try again when nothing replaces it")
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    """A read-only connection. Nobody writes where there is no log of writes beside the file, and none is created."""
-    writer = os.path.lexists(path.with_name(f"{path.name}-wal"))
-    address = f"file:{quote(str(path))}?mode=ro{'' if writer else '&immutable=1'}"
-    return sqlite3.connect(address, uri=True, isolation_level=None)
+def _log(path: Path) -> Path:
+    """SQLite's log of writes that are not in a ledger's file yet."""
+    return path.with_name(f"{path.name}-wal")
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[tuple[Path, str]]:
+    """The file that SQLite opens and how, so that nothing is created in a ledger's folder.
+
+    Nobody writes where no log of writes lies beside the file. A log with its shared memory (`-shm`) is a run that is
+    being written, or was killed: SQLite reads it there. To read a log without it SQLite would create one, so that both
+    files are first copied to a private folder.
+    """
+    if not os.path.lexists(_log(path)):
+        yield path, "mode=ro&immutable=1"
+    elif _shares_memory(path):
+        yield path, "mode=ro"
+    else:
+        with _private_copy(path) as copy:
+            yield copy, "mode=ro"
+
+
+def _shares_memory(path: Path) -> bool:
+    """Whether the shared memory of a log is there, and no other name of a file elsewhere: SQLite writes into it."""
+    try:
+        state = os.lstat(path.with_name(f"{path.name}-shm"))
+    except OSError:
+        return False
+    return stat.S_ISREG(state.st_mode) and state.st_nlink == 1
+
+
+@contextmanager
+def _private_copy(path: Path) -> Iterator[Path]:
+    """A ledger and its log in a folder of their own, as they were at one moment."""
+    files = path, _log(path)
+    with held(path.parent) as folder, tempfile.TemporaryDirectory(prefix="rote-ledger-") as place:
+        before = [_version(file) for file in files]
+        for file in files:
+            folder.copy(file.name, Path(place) / file.name, KIND)
+        if before != [_version(file) for file in files]:
+            raise InputError(f"{path}: changed while it was read; try again when nothing writes to it")
+        yield Path(place) / path.name
+
+
+def _version(file: Path) -> tuple[int, int, int]:
+    state = os.lstat(file)
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 @contextmanager

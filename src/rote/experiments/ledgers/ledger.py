@@ -151,7 +151,7 @@ class Ledger:
         if not os.path.lexists(path):
             raise InputError(f"{folder}: is not a run, {FILE} is missing; give the folder of a run")
         try:
-            with closing(for_reading(path, whole)) as connection:
+            with for_reading(path, whole) as connection:
                 # One transaction: several statements read the same state.
                 connection.execute("BEGIN")
                 yield cls(connection, path)
