@@ -271,3 +271,16 @@ def test_a_log_that_is_none_is_one_message_or_ignored(run, tmp_path, kind, capsy
     assert main(["runs", "show", str(folder)]) == (0 if kind == "noise" else 2)
     assert kind == "noise" or str(log) in capsys.readouterr().err.replace("\n", "")
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("how", [os.link, os.symlink])
+def test_a_run_is_not_resumed_into_a_file_elsewhere(tmp_path, suffix, how):
+    folder, victim = tmp_path / "run", tmp_path / "victim"
+    grid = {"vocab": 6, "context": 2, "dim": 3, "head_dim": 2, "heads": "1"}
+    rote.sweep(grid, folder=folder, seeds=1, steps=2)
+    victim.write_bytes(b"precious" * 5000)
+    how(victim, folder / f"{FILE}{suffix}")
+    with pytest.raises(InputError, match=suffix):
+        rote.sweep(grid, folder=folder, seeds=1, steps=2)
+    assert victim.read_bytes() == b"precious" * 5000

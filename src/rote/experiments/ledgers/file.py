@@ -109,6 +109,15 @@ def refuse_unlike(path: Path) -> int:
     return state.st_size
 
 
+def refuse_planted(path: Path) -> None:
+    """Reject files beside a ledger that SQLite would write into although they are links or have another name."""
+    for suffix in ("-wal", "-shm", "-journal"):
+        file = path.with_name(f"{path.name}{suffix}")
+        refuse_unlike(file)
+        if os.path.lexists(file) and os.lstat(file).st_nlink > 1:
+            raise InputError(f"{file}: has another name elsewhere, which would be written as well; remove it")
+
+
 def guard(connection: sqlite3.Connection) -> None:
     """Bound the length of values, and run no code of the file's own."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from rote.errors import InputError, cut
 from rote.experiments.ledgers import schema as ledger_schema
-from rote.experiments.ledgers.file import claim, for_reading, guard, refusal, refuse_unlike
+from rote.experiments.ledgers.file import claim, for_reading, guard, refusal, refuse_planted, refuse_unlike
 from rote.experiments.ledgers.lock import alone
 from rote.interrupts import kept, no_longer_kept
 
@@ -127,6 +127,7 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
         refuse_unlike(path)
+        refuse_planted(path)
         with alone(folder), closing(_connected(path)) as connection:
             try:
                 guard(connection)
