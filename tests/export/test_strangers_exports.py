@@ -15,8 +15,11 @@ import rote
 from hostile.canary import arm, disarm, plant_bytecode, plant_source
 from hostile.strangers import FACTS, StrangersExports, restate
 from hostile.watch import watched
+from rote.cli import main
 from rote.errors import RoteError
 from rote.export import export_model, verify_export
+from rote.export.clean_copy import TAKEN
+from rote.files import held
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -145,3 +148,42 @@ def test_generated_exports_of_strangers(tmp_path):
     surface = StrangersExports(tmp_path / "store", ("torch", "llama", "huggingface"))
     verdicts = [watched(surface, number, tmp_path / "scratch") for number in range(16)]
     assert [(verdict.case, *verdict.flaws) for verdict in verdicts if verdict.flaws] == []
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda model: model.functions.append(_identity(model.graph.node[0])),
+        lambda model: setattr(model.graph.output[0], "name", model.graph.node[0].output[0]),
+        lambda model: model.graph.initializer.append(model.graph.initializer[0]),
+        lambda model: setattr(model.opset_import[0], "version", 1),
+    ],
+    ids=["a function in the place of an operator", "another output", "an initializer twice", "other operators"],
+)
+def test_a_graph_that_computes_something_else_is_not_taken(harm, exported, tmp_path):
+    need("onnx")
+    import onnx
+
+    folder = exported("onnx", tmp_path / "there")
+    own = Path(shutil.copy(folder / "model.onnx", tmp_path / "own.onnx"))
+    with held(folder) as theirs:
+        TAKEN[".onnx"](theirs, "model.onnx", own)
+        model = onnx.load(folder / "model.onnx")
+        harm(model)
+        (folder / "model.onnx").write_bytes(model.SerializeToString())
+        with pytest.raises(RoteError, match="tensors are not those"):
+            TAKEN[".onnx"](theirs, "model.onnx", own)
+
+
+def _identity(node):
+    """A function of the file's own under the name of one of ONNX's operators."""
+    from onnx import helper
+
+    body = [helper.make_node("Identity", ["x"], ["y"])]
+    return helper.make_function(node.domain, node.op_type, ["x"], ["y"], body, [helper.make_opsetid("", 20)])
+
+
+def test_what_is_found_of_an_export_is_json(exported, tmp_path, capsys):
+    folder = exported("torch", tmp_path / "there")
+    assert main(["verify", str(folder), FACTS, "--json"]) == 0
+    assert {check["name"] for check in json.loads(capsys.readouterr().out)["checks"]} >= {"export.json", "recalled"}

@@ -10,6 +10,7 @@ import lzma
 import os
 import random
 import shutil
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -249,23 +250,32 @@ class StrangersExports:
     """Exports, verified: none of what they hold may run."""
 
     name = "exports"
-    targets = ("torch", "huggingface", "llama", "gpt2", "transformerlens", "lm-eval")
+    targets = ("torch", "huggingface", "llama", "gpt2", "transformerlens", "lm-eval", "gguf", "task", "onnx")
+    """Every target that `rote verify` takes, and `task`: facts for lm-eval without a model."""
 
     def __init__(self, store: Path, targets: tuple[str, ...] = targets) -> None:
-        """Export a model to each target below `store`; tracing a graph for onnx takes longer than an attempt may."""
+        """Export a model to each target below `store`."""
         task = rote.facts(FACTS)
         built = rote.build(task)
-        self._whole = [Path(rote.export_model(built, name, store / name, task).path) for name in targets]
+        self._whole = [
+            Path((rote.export_task(task, store / name) if name == "task" else
+                  rote.export_model(built, name, store / name, task)).path)
+            for name in targets
+        ]  # fmt: skip
+        # Tracing a graph takes as long as forty of the others.
+        self._chances = [1 if name == "onnx" else 3 for name in targets]
 
     def bad(self, rng: random.Random, given: Path) -> Attempt:
         folder = given / "export"
-        shutil.copytree(rng.choice(self._whole), folder)
+        shutil.copytree(rng.choices(self._whole, self._chances)[0], folder)
         plant_source(given / "elsewhere" / "evil.py")
         for _ in range(rng.choice((1, 1, 2))):
-            rng.choice(EXPORT_HARMS)(folder, rng)
+            plain = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+            harms = [harm for suffix, harm in FILE_HARMS.items() if suffix in {path.suffix for path in plain}]
+            (rng.choice(harms) if harms and rng.random() < 0.4 else rng.choice(EXPORT_HARMS))(folder, rng)
         if rng.random() < 0.7:
             restate(folder)
-        words = ["verify", str(folder), FACTS]
+        words = ["verify", str(folder), FACTS, *(["--json"] if rng.random() < 0.2 else [])]
 
         def attempt() -> bool:
             code = main(words)
@@ -399,3 +409,83 @@ EXPORT_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _bytecode, _bytecode, _auto_map, _auto_map, _tokenizer, _python, _yaml, _links, _manifest, _statement, _config,
     _config, _adapter, _inside, _inside, _any_file, _any_file,
 )  # fmt: skip
+
+
+def _graph(folder: Path, rng: random.Random) -> None:
+    """An ONNX file that is well formed and does something else, or names files elsewhere."""
+    import onnx
+
+    path = next(folder.glob("*.onnx"))
+    try:
+        model = onnx.load_from_string(path.read_bytes())
+    except Exception:  # noqa: BLE001  (another harm was here before)
+        return
+    if not model.graph.node or not model.graph.initializer:
+        return
+    tensor, node = rng.choice(model.graph.initializer), rng.choice(model.graph.node)
+    kind = rng.randrange(8)
+    if kind == 0:
+        tensor.raw_data = rng.choice((b"", b"\xff" * len(tensor.raw_data), tensor.raw_data[:-1], tensor.raw_data * 2))
+    elif kind == 1:
+        tensor.dims[:] = rng.choice(([], [2**62], [2**31, 2**31], [-1], [0], [1] * 2000))
+    elif kind == 2:
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(
+            key="location", value=rng.choice(("/dev/zero", "../../etc/passwd", "pipe", *WORDS[:4]))
+        )
+        tensor.ClearField("raw_data")
+    elif kind == 3:
+        node.op_type, node.domain = rng.choice(
+            (("Evil", "evil"), ("Loop", ""), ("PyOp", "ai.onnx.contrib"), ("If", ""))
+        )
+    elif kind == 4:
+        inner = onnx.helper.make_node("Identity", ["x"], ["y"])
+        opsets = [onnx.helper.make_opsetid("", 20)]
+        model.functions.append(onnx.helper.make_function(node.domain, node.op_type, ["x"], ["y"], [inner], opsets))
+    elif kind == 5:
+        model.graph.initializer.append(rng.choice(model.graph.initializer))
+    elif kind == 6:
+        model.opset_import[0].version = rng.choice((0, -1, 1, 2**62))
+    else:
+        model.metadata_props.add(key=rng.choice(WORDS[:4]), value="x" * 1000)
+        model.graph.output[0].name = rng.choice(WORDS[:8])
+    path.write_bytes(model.SerializeToString())
+
+
+def _gguf(folder: Path, rng: random.Random) -> None:
+    """A GGUF file whose counts lie, whose names or template are changed in place, or whose weights are no numbers."""
+    path = next(folder.glob("*.gguf"))
+    data = bytearray(path.read_bytes())
+    kind = rng.randrange(4)
+    if kind == 0:
+        place = rng.choice((4, 8, 16))
+        data[place : place + 8] = struct.pack("<Q", rng.choice((0, 1, 2**31, 2**40, 2**63, 2**64 - 1)))
+    elif kind == 1:
+        name = rng.choice(
+            (b"general.architecture", b"tokenizer.ggml.tokens", b"tokenizer.chat_template", b".block_count")
+        )
+        at = data.find(name)
+        if at >= 0:
+            data[at + len(name) : at + len(name) + 12] = rng.randbytes(12)
+    elif kind == 2:
+        value = struct.pack("<f", rng.choice((float("nan"), float("inf"), -3.4e38)))
+        data[-4 * rng.choice((1, 8, 64)) :] = value
+    else:
+        data = data[: rng.randrange(len(data))] if rng.random() < 0.5 else data + bytes(rng.choice((1, 10**6)))
+    path.write_bytes(data)
+
+
+def _lines(folder: Path, rng: random.Random) -> None:
+    """Lines of facts that are others, no facts, or by the million."""
+    path = next(folder.glob("*.jsonl"))
+    lines = path.read_bytes().splitlines()
+    row = {"prompt": rng.choice(WORDS), "answer": rng.choice(WORDS), "continuation": rng.choice(WORDS)}
+    more = rng.choice(
+        (json.dumps(row).encode(), b"{}", b"[" * 10**5, b'{"prompt": 1}', b"\xff", json.dumps([row]).encode())
+    )
+    lines[rng.randrange(len(lines)) if lines else 0 :] = [more] * rng.choice((1, 1, 2, 10**4))
+    path.write_bytes(b"\n".join(lines))
+
+
+FILE_HARMS = {".onnx": _graph, ".gguf": _gguf, ".jsonl": _lines}
+"""What is done to the files of some targets alone."""

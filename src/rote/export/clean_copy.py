@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import safetensors.torch
 
@@ -27,6 +28,8 @@ from rote.folders.layout import SOURCE
 from rote.folders.tensors import TensorFile
 
 BYTECODE = (".pyc", ".pyo", ".so", ".pyd")
+OWN, OTHER = "as this release writes it", "another"
+"""What is said of a file of the folder, beside the one that rote writes."""
 NAME = r"[\w:-]+"
 """What names of tasks and fingerprints are made of."""
 
@@ -140,7 +143,7 @@ def _take_onnx(theirs: HeldFolder, name: str, own: Path) -> None:
     except DecodeError as error:
         raise InputError(f"{where}: is not a readable ONNX file ({error}); export the model again") from None
     tensors = {tensor.name: tensor for tensor in found.graph.initializer}
-    if len(tensors) != len(written.graph.initializer):
+    if not len(tensors) == len(found.graph.initializer) == len(written.graph.initializer):
         raise _unlike(where)
     for tensor in written.graph.initializer:
         other = tensors.get(tensor.name)
@@ -151,17 +154,39 @@ def _take_onnx(theirs: HeldFolder, name: str, own: Path) -> None:
             if len(other.raw_data) != len(tensor.raw_data) or not tensor.raw_data:
                 raise _unlike(where)
             tensor.raw_data = other.raw_data
-        elif other.raw_data != tensor.raw_data:
+        elif _content(other) != _content(tensor):
             raise _unlike(where)
-    if [_node(node) for node in found.graph.node] != [_node(node) for node in written.graph.node]:
+    if _outline(found) != _outline(written):
         raise _unlike(where)
     own.write_bytes(written.SerializeToString())
 
 
-def _node(node: object) -> tuple[object, ...]:
-    """What a node of a graph does, without its notes."""
-    attributes = tuple(sorted(attribute.SerializeToString() for attribute in node.attribute))  # type: ignore[attr-defined]
-    return node.domain, node.op_type, tuple(node.input), tuple(node.output), attributes  # type: ignore[attr-defined]
+def _outline(model: Any) -> bytes:
+    """All that an ONNX file computes, apart from its initializers: without notes and names of tools."""
+    outline = type(model)()
+    outline.CopyFrom(model)
+    for field in ("producer_name", "producer_version"):
+        outline.ClearField(field)
+    for field in ("initializer", "value_info"):
+        outline.graph.ClearField(field)
+    return _content(outline)
+
+
+def _content(message: Any) -> bytes:
+    """The bytes of a message without its notes."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    _clear_notes(copy)
+    return copy.SerializeToString(deterministic=True)
+
+
+def _clear_notes(message: Any) -> None:
+    for field, value in message.ListFields():
+        if field.name in ("doc_string", "metadata_props"):
+            message.ClearField(field.name)
+        elif field.message_type is not None:
+            for inner in (value,) if hasattr(value, "ListFields") else value:
+                _clear_notes(inner)
 
 
 def _take_lines(theirs: HeldFolder, name: str, own: Path) -> None:

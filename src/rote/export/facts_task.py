@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems, validation_problems
-from rote.export.clean_copy import clean_copy
+from rote.export.clean_copy import OTHER, OWN, clean_copy
 from rote.export.export import EXPORTED_FOLDER, in_library
 from rote.export.exported_files import ExportedFiles
 from rote.export.requirement import refuse_missing
@@ -103,7 +103,7 @@ def verify_task(folder: HeldFolder, facts: Task) -> Verification:
         raise InputError(f"{folder.path}: holds {len(names)} descriptions of a task; an export has one")
     with clean_copy(folder, lambda place: write_task(place, task, spelling, names[0]), (FACTS,)) as copy:
         examined, missed = _examined(copy.folder, ExportedFiles.of(folder), task, spelling)
-        other = [CertificateCheck(name, "as this release writes it", "another", False) for name in copy.other]
+        other = [CertificateCheck(name, OWN, OTHER, False) for name in copy.other]
     return Verification([*_checks(stated, examined), *other], missed)
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from rote.errors import InputError, problems, validation_problems
 from rote.export.certificate import RuntimeCertificate
-from rote.export.clean_copy import clean_copy, refuse_foreign_code
+from rote.export.clean_copy import OTHER, OWN, clean_copy, refuse_foreign_code
 from rote.export.export import examine_folder, in_library
 from rote.export.exported_files import ExportedFiles
 from rote.export.facts_task import verify_task
@@ -19,7 +19,7 @@ from rote.export.subject import ExportSubject, subject_of
 from rote.export.target import Manifest, Target, read_manifest, target_named
 from rote.files import HeldFolder, held
 from rote.folders.folder import Folder, read_folder
-from rote.folders.layout import CERTIFICATE, SOURCE
+from rote.folders.layout import CERTIFICATE, MANIFEST, SOURCE
 from rote.folders.verification import ROUNDING_ROOM, CertificateCheck, Verification, same
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
@@ -71,8 +71,8 @@ def _verified(
         found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress)
     checks = [
         *_checks(stated, found.certificate),
-        CertificateCheck("export.json", manifest, own, manifest == own),
-        *(CertificateCheck(name, "as this release writes it", "another", False) for name in copy.other),
+        CertificateCheck(MANIFEST, OWN, OWN if manifest == own else OTHER, manifest == own),
+        *(CertificateCheck(name, OWN, OTHER, False) for name in copy.other),
     ]
     return Verification(checks, found.missed)
 
