@@ -9,6 +9,7 @@ import random
 import shutil
 import struct
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import rote
@@ -112,10 +113,22 @@ def _edited(file: Path, rng: random.Random) -> None:
     file.write_bytes(lzma.compress(text) if packed else text)
 
 
+def _packed(letter: bytes, count: int, window: int) -> bytes:
+    return lzma.compress(letter * count, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": window}])
+
+
+WIDE = _packed(b" ", 10, 2**30)
+"""A few bytes that ask for a gigabyte to be read. Writing them takes several, so before memory is limited."""
+
+
+@cache
+def _long(letter: bytes) -> bytes:
+    return _packed(letter, 2**26 + 2, 2**20)
+
+
 def _packed_bomb(file: Path, rng: random.Random) -> None:
     """A small xz stream that unpacks to far more, or asks for a gigabyte to be read."""
-    window = {"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": rng.choice((2**20, 2**30))}
-    file.write_bytes(lzma.compress(rng.choice((b" ", b"[")) * rng.choice((10, 2**26 + 2)), filters=[window]))
+    file.write_bytes(rng.choice((lambda: WIDE, lambda: _long(b" "), lambda: _long(b"[")))())
 
 
 def _replace(document: object, rng: random.Random, value: object) -> None:

@@ -13,6 +13,7 @@ import shutil
 import struct
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -202,15 +203,15 @@ def _weights(folder: Path, rng: random.Random) -> None:
     safetensors.torch.save_file(weights, path)
 
 
+@cache
+def _zeros(count: int) -> bytes:
+    return lzma.compress(bytes(count), format=lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}])
+
+
 def _bomb(folder: Path, rng: random.Random) -> None:
     """Kilobytes that say they are gigabytes of zeros."""
     layers = rng.choice((10, 10**4, 10**6, 2**23))
-    stream = lzma.compress(
-        bytes(rng.choice((10**3, 10**6, 10**8 // 2))),
-        format=lzma.FORMAT_RAW,
-        filters=[{"id": lzma.FILTER_LZMA2, "preset": 0}],
-    )
-    packed = torch.frombuffer(bytearray(stream), dtype=torch.uint8)
+    packed = torch.frombuffer(bytearray(_zeros(rng.choice((10**3, 10**6, 10**8 // 2)))), dtype=torch.uint8)
     config = _json(folder / "config.json")
     if isinstance(config, dict) and not (folder / "model.safetensors").is_symlink():
         config["spec"] = {

@@ -23,7 +23,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     if only in ("", "language models", "exports"):
         modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
     if only in ("", "exports"):
-        modules += ["rote.export", "lm_eval", "transformer_lens", "onnxruntime", "torch.onnx", "gguf", "llama_cpp"]
+        modules += ["rote.export", "lm_eval", "transformer_lens", "onnxruntime", "torch.onnx", "gguf"]
     for module in modules:
         import_module(module)
     from hostile.commands import CommandLines
