@@ -12,7 +12,7 @@
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
 `sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
-`recall`, `lm_assumptions`, `lm_capacity`. Ground truth: `suite`. This machine: `doctor`.
+`recall`, `attribution`, `lm_assumptions`, `lm_capacity`. Ground truth: `suite`. This machine: `doctor`.
 
 Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
 `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from rote.folders import write_folder as write_folder
     from rote.lm.any_model import recall as recall
     from rote.lm.assumptions import lm_assumptions as lm_assumptions
+    from rote.lm.attribution.attribution import Attribution as Attribution
+    from rote.lm.attribution.attribution import attribution as attribution
     from rote.lm.loading import load_language_model as load_language_model
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence

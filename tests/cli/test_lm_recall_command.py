@@ -71,3 +71,25 @@ def test_what_cannot_be_asked_is_one_message_and_writes_nothing(rote, gpt2, tmp_
     assert rote("lm", "recall", gpt2, "random:vocab=5,context=2", "--template", "{a}").code == 2
     assert rote("lm", "recall", "no-such-folder", "capitals.csv").code == 2
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_inspect_takes_a_language_model(rote, gpt2, tmp_path):
+    (tmp_path / "capitals.csv").write_text(TABLE)
+    common = ("inspect", gpt2, "--facts", "capitals.csv", "--template", "The capital of {country} is")
+    one = rote(*common, "--json", "Peru")
+    (fact,) = one.json["facts"]
+    assert (fact["key"], fact["answer"]) == (["Peru"], "Lima")
+    assert one.code == (0 if fact["recalled"] else 1)
+    table = rote(*common, "--csv", "effects.csv", "--figure", "maps.png", "--effect", "zero")
+    assert len((tmp_path / "effects.csv").read_text().splitlines()) == 1 + 3 * 3
+    assert {path.name for path in tmp_path.glob("maps*.png")} == {"maps-direct.png", "maps-zero.png"}
+    assert "of 3 facts" in table.out
+    assert "An effect is not storage" in table.out
+    for wrong, message in (
+        (("inspect", gpt2, "Peru"), "names the table to ask it for"),
+        ((*common, "--off", "0.1"), "is for rote's own models"),
+        ((*common, "Atlantis"), "no such key"),
+    ):
+        refused = rote(*wrong)
+        assert refused.code == 2
+        assert message in refused.err

@@ -19,6 +19,13 @@ def gpt2(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def llama(tmp_path_factory):
+    from tiny import save_llama
+
+    return save_llama(tmp_path_factory.mktemp("models") / "llama")
+
+
+@pytest.fixture(scope="session")
 def mamba(tmp_path_factory):
     from tiny import save_mamba
 

@@ -11,6 +11,8 @@ from transformers import (
     BertModel,
     GPT2Config,
     GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     MambaConfig,
     MambaForCausalLM,
     PreTrainedTokenizerFast,
@@ -65,5 +67,19 @@ def save_bert(folder: Path) -> Path:
         max_position_embeddings=32,
     )  # fmt: skip
     BertModel(config).eval().save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_llama(folder: Path) -> Path:
+    """A Llama of two layers whose four heads share two of keys and values."""
+    tokens = tokenizer()
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokens), hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=32, bos_token_id=1, eos_token_id=1, initializer_range=0.4,
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    LlamaForCausalLM(config).eval().save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder

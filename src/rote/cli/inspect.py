@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from rote.cli.inspect_lm import LmInspectOptions, inspect_lm, is_language_model, no_lm_options
+from rote.cli.lm_options import LoadingOptions
 from rote.cli.options import ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
@@ -24,6 +26,8 @@ def inspect(
     *words: Annotated[str, Parameter(name="KEY", help="The key of a fact. Default: all facts and heads.")],
     off: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     facts: str | None = None,
+    lm: LmInspectOptions | None = None,
+    loading: LoadingOptions | None = None,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
@@ -34,23 +38,31 @@ def inspect(
     also removes what other heads cancel, so that impacts add up to more facts than there are. Exits 1 if the fact is
     not recalled.
 
+    A language model (Llama type or GPT-2) is asked in words, by a template. Its heads and MLPs are also mean-ablated,
+    and patched into a run on another subject.
+
     Examples:
 
     - `rote inspect model capital France`
     - `rote inspect model --off 0.3 0.7`
+    - `rote inspect smollm2 capital France --facts countries`
+    - `rote inspect gpt2 --facts mine.csv --template "The capital of {country} is"`
 
     Parameters
     ----------
     model
-        A model folder of an architecture with heads.
+        A model folder of an architecture with heads, a Hugging Face folder, or a GGUF file.
     off
         Heads to set to zero first, as LAYER.HEAD counted from 0.
     facts
         The facts that the model stores. Default: the source that the folder names.
     """
+    if is_language_model(model):
+        return inspect_lm(model, words, off, facts, lm, loading, reading, as_json)
     from rote.folders import read_folder
     from rote.measure.inspection import inspect as take_apart
 
+    no_lm_options(lm, loading)
     heads = _heads(off)
     opened = read_folder(model).model
     seen = take_apart(opened, words, off=heads) if words else None

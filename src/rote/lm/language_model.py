@@ -126,13 +126,13 @@ class LanguageModel:
         cache = None
         if 0 < shared < prompts.shape[1]:
             cache = self.module(prompts[:1, :shared], use_cache=True).get("past_key_values")
-        if not self._keeps_cache(cache):
+        if not self.keeps_cache(cache):
             shared, cache = 0, None
         else:
-            cache = _rows_of(cache, torch.zeros(len(prompts), dtype=torch.long, device=self.device))
+            cache = rows_of_cache(cache, torch.zeros(len(prompts), dtype=torch.long, device=self.device))
         out = self.module(prompts[:, shared:], past_key_values=cache, use_cache=True)
         kept = out.get("past_key_values")
-        return PromptState(prompts, kept if self._keeps_cache(kept) else None), out.logits[:, -1].float()
+        return PromptState(prompts, kept if self.keeps_cache(kept) else None), out.logits[:, -1].float()
 
     @torch.inference_mode()
     def extend(
@@ -144,10 +144,10 @@ class LanguageModel:
         if state.cache is None:
             logits = self.module(whole, use_cache=False).logits[:, state.ids.shape[1] :]
             return PromptState(whole, None), logits.float()
-        out = self.module(ids, past_key_values=_rows_of(state.cache, rows), use_cache=True)
+        out = self.module(ids, past_key_values=rows_of_cache(state.cache, rows), use_cache=True)
         return PromptState(whole, out.past_key_values), out.logits.float()
 
-    def _keeps_cache(self, cache: Any) -> bool:
+    def keeps_cache(self, cache: Any) -> bool:
         """Whether this is a cache of keys and values; that of a state-space model is another kind."""
         from transformers import DynamicCache
         from transformers.cache_utils import DynamicLayer
@@ -155,7 +155,7 @@ class LanguageModel:
         return isinstance(cache, DynamicCache) and all(type(layer) is DynamicLayer for layer in cache.layers)
 
 
-def _rows_of(cache: Any, rows: Tensor) -> Any:
+def rows_of_cache(cache: Any, rows: Tensor) -> Any:
     """The keys and values of some rows, in a cache of their own."""
     from transformers import DynamicCache
 

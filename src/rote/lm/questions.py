@@ -190,12 +190,16 @@ def questions(model: LanguageModel, table: QuestionTable, relation: str | None, 
     texts = [template.fill(table.keys[row]) for row in rows]
     (neutral,) = model.encode([neutral_text])
     prompts = model.encode(texts)
-    # An answer's tokens are those it adds to a prompt: alone, some tokenizers would spell it otherwise.
-    joined = model.encode([f"{neutral_text} {answer}" for answer in answers])
-    tokens = [ids[len(neutral) :] for ids in joined]
+    # An answer's tokens are those it adds to a prompt: alone, some tokenizers would spell it otherwise. A tokenizer of
+    # keys alone, such as an export's, reads no neutral prompt, so the first fact's prompt takes its place.
+    for base_text, base in ((neutral_text, neutral), (texts[0], prompts[0])):
+        joined = model.encode([f"{base_text} {answer}" for answer in answers])
+        tokens = [ids[len(base) :] for ids in joined]
+        torn = [answer for answer, ids in zip(answers, joined, strict=True) if ids[: len(base)] != base]
+        empty = [answer for answer, ids in zip(answers, tokens, strict=True) if not ids]
+        if not torn and not empty:
+            break
     refused = _unknown(model, "prompts", texts, prompts) + _unknown(model, "answers", answers, tokens)
-    torn = [answer for answer, ids in zip(answers, joined, strict=True) if ids[: len(neutral)] != neutral]
-    empty = [answer for answer, ids in zip(answers, tokens, strict=True) if not ids]
     if torn or empty:
         refused.append(f"the tokenizer adds no tokens of its own for the answers {_some(torn or empty)}")
     if refused:
@@ -204,6 +208,15 @@ def questions(model: LanguageModel, table: QuestionTable, relation: str | None, 
         template, relation, tuple(rows), tuple(map(tuple, prompts)), tuple(neutral), answers,
         tuple(map(tuple, tokens)), tuple(place[table.answers[row]] for row in rows),
     )  # fmt: skip
+
+
+def shared_tokens(prompts: Sequence[tuple[int, ...]]) -> int:
+    """How many first tokens all prompts have in common."""
+    shortest, longest = min(prompts), max(prompts)
+    count = 0
+    while count < min(len(shortest), len(longest)) and shortest[count] == longest[count]:
+        count += 1
+    return count
 
 
 def _unknown(model: LanguageModel, what: str, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str]:

@@ -27,7 +27,7 @@ from rote.errors import InputError
 from rote.folders.layout import is_export
 from rote.lm.answer_tree import Node, Search, answer_tree
 from rote.lm.language_model import LanguageModel, ParameterCount, PromptState
-from rote.lm.questions import Questions, in_words, questions, templates_for
+from rote.lm.questions import Questions, in_words, questions, shared_tokens, templates_for
 from rote.measure.intervals import Interval, wilson
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask
@@ -167,7 +167,7 @@ def _replies(model: LanguageModel, group: Questions, batch: int, stage: Stage) -
     """Batches of prompts of one length, so that nothing is padded."""
     neutral = _neutral(model, group, batch)
     root = answer_tree(group.answer_tokens)
-    shared = _shared_tokens(group.prompts)
+    shared = shared_tokens(group.prompts)
     lengths: dict[int, list[int]] = {}
     for question, prompt in enumerate(group.prompts):
         lengths.setdefault(len(prompt), []).append(question)
@@ -199,15 +199,6 @@ def _replies(model: LanguageModel, group: Questions, batch: int, stage: Stage) -
                     chosen=group.answers[chosen[number]], log2_probability=float(scores[number]) / math.log(2),
                     neutral_log2_probability=neutral[answer],
                 )  # fmt: skip
-
-
-def _shared_tokens(prompts: Sequence[tuple[int, ...]]) -> int:
-    """How many first tokens all prompts have in common."""
-    shortest, longest = min(prompts), max(prompts)
-    count = 0
-    while count < min(len(shortest), len(longest)) and shortest[count] == longest[count]:
-        count += 1
-    return count
 
 
 def _neutral(model: LanguageModel, group: Questions, batch: int) -> list[float]:
