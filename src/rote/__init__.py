@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from rote.models.attention_only import AttentionOnly as AttentionOnly
     from rote.models.deep_relu import DeepRelu as DeepRelu
     from rote.models.linear_memory import LinearMemory as LinearMemory
+    from rote.models.memory_transformer import MemoryTransformer as MemoryTransformer
     from rote.models.mlp_transformer import MlpTransformer as MlpTransformer
     from rote.models.model import Model as Model
     from rote.models.module import RoteModule as RoteModule

@@ -120,6 +120,12 @@ CASES: dict[str, Case] = {
         ),
         HALF,
     ),
+    "rote.memory_layer": Case(
+        (ASSOCIATIONS, "random:vocab=40,context=3,facts=400,seed=2"),
+        ((ASSOCIATIONS, {"heads": 4}, "no heads"), (ASSOCIATIONS, {"facts_per_group": 0}, "facts_per_group")),
+        HALF,
+        settings={"facts_per_group": 90},
+    ),
     "rote.selector": Case(
         ("countries",),
         ((ASSOCIATIONS, {}, "two positions"), ("countries", {"heads": 4}, "no heads")),

@@ -15,7 +15,7 @@ from exported_models import need
 
 import rote
 from rote.errors import InputError
-from rote.models import DeepRelu, LinearMemory, MlpTransformer, QueryAttention
+from rote.models import DeepRelu, LinearMemory, MemoryTransformer, MlpTransformer, QueryAttention
 from rote.testing.random_models import random_model
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,6 +27,19 @@ pytestmark = pytest.mark.filterwarnings("ignore")
         MlpTransformer(vocab=5, context=3, dim=4, head_dim=2, heads=2, width=5, layers=2),
         LinearMemory(vocab=4, context=2, inputs=16, dim=6),
         DeepRelu(vocab=5, context=3, width=6, layers_before=2, layers_after=3, word_bits=8),
+        MemoryTransformer(
+            vocab=7,
+            context=3,
+            key_tokens=5,
+            dim=4,
+            groups=4,
+            heads=3,
+            slots=6,
+            digits=1,
+            neurons=2,
+            answer_neurons=2,
+            word_bits=24,
+        ),
         QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4),
     ],
     ids=lambda spec: spec.architecture,

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import naive
 import naive_deep_relu
+import naive_memory_transformer
 
-from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
+from rote.models import (
+    AttentionOnly,
+    DeepRelu,
+    LinearMemory,
+    MemoryTransformer,
+    MlpTransformer,
+    QueryAttention,
+    SequenceEncoder,
+)
 from rote.testing import ArchitectureCase as Case
 from rote.testing.architectures import key_inputs, vector_inputs
 
@@ -129,6 +138,31 @@ CASES: dict[str, Case] = {
             ({"input": "vectors"}, "`dim=None`"),
             ({"input": "vectors", "dim": 3}, "ordered"),
             ({"mixing": "max"}, "mixing"),
+        ],
+    ),
+    "memory-transformer": Case(
+        specs=[
+            MemoryTransformer(
+                vocab=7, context=3, key_tokens=5, dim=4, groups=4, heads=3, slots=6, digits=1,
+                neurons=3, answer_neurons=2, word_bits=24,
+            ),
+            MemoryTransformer(
+                vocab=6, context=2, key_tokens=6, dim=3, groups=5, heads=2, slots=5, digits=3,
+                neurons=4, answer_neurons=1, word_bits=24, ordered=False,
+            ),
+            MemoryTransformer(
+                vocab=5, context=2, key_tokens=5, dim=4, groups=9, heads=1, slots=12, digits=2,
+                neurons=2, answer_neurons=3, word_bits=24,
+            ),
+        ],
+        naive=naive_memory_transformer.memory_transformer,
+        models=naive_memory_transformer.lively,
+        dtypes=("float64", "float32"),
+        rejected=[
+            ({"key_tokens": 8}, "`key_tokens` 8 exceeds `vocab` 7"),
+            ({"groups": 0}, "groups"),
+            ({"digits": 0}, "digits"),
+            ({"neurons": -1}, "neurons"),
         ],
     ),
     "deep-relu of vectors": Case(

@@ -74,7 +74,7 @@ def build(
     force
         Replace an existing model folder.
     """
-    from rote.folders.destination import check_destination
+    from rote.folders.destination import check_destination, solved_parts
 
     # Before tensors are loaded, which takes seconds: what is wrong with the folder, the facts or the settings.
     check_destination(output, force)
@@ -86,21 +86,23 @@ def build(
 
     if rank_one:
         options["rank_one"] = True
-    built = build_model(
-        task,
-        method,
-        dim=dim,
-        head_dim=head_dim,
-        heads=heads,
-        dtype=dtype,
-        seed=seed,
-        within=within,
-        smallest=smallest,
-        keep_keys=keep_keys,
-        progress=bars(),
-        **options,
-    )
-    built.save(output, overwrite=force)
+    with solved_parts(output) as resume:
+        built = build_model(
+            task,
+            method,
+            dim=dim,
+            head_dim=head_dim,
+            heads=heads,
+            dtype=dtype,
+            seed=seed,
+            within=within,
+            smallest=smallest,
+            keep_keys=keep_keys,
+            resume=resume,
+            progress=bars(),
+            **options,
+        )
+        built.save(output, overwrite=force)
     certificate, summary = built.certificate, built.summary(output)
     if as_json:
         print_json(summary)

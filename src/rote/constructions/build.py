@@ -11,6 +11,7 @@ from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.choice import (
     HOPELESS,
+    LINEAR_FROM,
     PACKED_BY,
     Budget,
     Candidate,
@@ -135,6 +136,7 @@ def build(
     within: float = 30.0,
     smallest: bool = False,
     keep_keys: bool = True,
+    resume: str | Path | None = None,
     progress: Progress = SILENT,
     **options: Any,
 ) -> Built:
@@ -147,6 +149,8 @@ def build(
     `runner_up` names the next larger Transformer. With `smallest`, the model is the one whose complete folder takes
     fewest bytes, of any architecture.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
+    Tables of more than 100,000 facts are solved in parts; with `resume`, a folder keeps the parts that are solved, and
+    the same call after a kill ends in the same weights. The folder may be deleted once the model is saved.
 
     >>> import rote
     >>> built = rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
@@ -159,7 +163,8 @@ def build(
     sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
     if dtype is not None:
         dtype_named(dtype)
-    common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress}
+    work = None if resume is None else Path(resume)
+    common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress, "work": work}
     open_choice = method is None and not options and all(size is None for size in sizes.values())
     if smallest and not open_choice:
         raise InputError("`smallest=True`: chooses the method and its sizes; leave `method`, sizes and options out")
@@ -174,16 +179,23 @@ def build(
 
 
 def _smallest_that_holds(
-    task: AssociationTask, budget: Budget, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
+    task: AssociationTask,
+    budget: Budget,
+    dtype: Dtype | None,
+    seed: int,
+    keep_keys: bool,
+    progress: Progress,
+    work: Path | None,
 ) -> Built:
     """The smallest Transformer that recalls all that can be recalled, or the first fallback that does."""
     if seed < 0:
         raise InputError(f"seed {seed}: a seed is 0 or more")
     candidates, abandoned = smallest_first(task, dtype)
+    large = task.distinct_keys > LINEAR_FROM
 
     def attempt(method: str, deadline: float | None = None) -> Built | None:
         try:
-            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress, deadline)
+            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress, work, deadline)
         except (InputError, CheckFailed) as error:
             abandoned.append(Abandoned(method, str(error)))
             return None
@@ -195,7 +207,7 @@ def _smallest_that_holds(
 
     for place, candidate in enumerate(candidates):
         rest = candidates[place + 1 :]
-        faster = any(other.cpu_seconds < candidate.cpu_seconds for other in rest)
+        faster = large or any(other.cpu_seconds < candidate.cpu_seconds for other in rest)
         if faster and candidate.cpu_seconds > budget.left:
             late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
             abandoned.append(Abandoned(str(candidate), late))
@@ -210,7 +222,13 @@ def _smallest_that_holds(
 
 
 def _smallest_folder(
-    task: AssociationTask, budget: Budget, dtype: Dtype | None, seed: int, keep_keys: bool, progress: Progress
+    task: AssociationTask,
+    budget: Budget,
+    dtype: Dtype | None,
+    seed: int,
+    keep_keys: bool,
+    progress: Progress,
+    work: Path | None,
 ) -> Built:
     """The model whose complete folder is smallest, of the methods that the budget allows."""
     if seed < 0:
@@ -229,7 +247,7 @@ def _smallest_folder(
             continue
         try:
             construction, deadline = construction_named(candidate.method), budget.deadline if tried else None
-            built = _by(construction, task, {}, {}, dtype, seed, keep_keys, progress, deadline)
+            built = _by(construction, task, {}, {}, dtype, seed, keep_keys, progress, work, deadline)
         except (InputError, CheckFailed) as error:
             abandoned.append(Abandoned(candidate.method, str(error)))
             continue
@@ -251,6 +269,7 @@ def _by(
     seed: int,
     keep_keys: bool,
     progress: Progress,
+    work: Path | None,
     deadline: float | None = None,
 ) -> Built:
     """Build by one construction, with its own retries, and examine the model."""
@@ -271,6 +290,7 @@ def _by(
                 seed=seed,
                 progress=progress,
                 deadline=deadline,
+                work=work,
             )
         )
     meets = draft.meets or construction.meets

@@ -2,9 +2,10 @@
 
 The smallest Transformer comes first, by the parameters that each method's own `spec` gives for these facts: those that
 every other command takes, which are the attention-only ones. A method whose estimated CPU time exceeds what is left of
-the budget is left out, unless none is faster. Facts that no Transformer holds go to the fallbacks, in the order of the
-sizes measured on countries and airports; the linear memories come after the integer networks, and last a plain table
-with one row per key.
+the budget is left out, unless none is faster. Beyond `LINEAR_FROM` facts `rote.memory_layer` is always faster: its time
+grows with the facts, not with their square. Facts that no attention-only Transformer holds go to the fallbacks, in the
+order of the sizes measured on countries and airports; the linear memories come after the integer networks, and last a
+plain table with one row per key.
 
 `smallest` compares complete folders over all architectures instead: the methods that take least time first, as long as
 the budget lasts, without those whose weights alone are expected to be twice the smallest folder so far.
@@ -35,13 +36,18 @@ TRANSFORMERS = ("rote.selector", "rote.readout", "dana2025.theorem1")
 
 HOPELESS = 2
 """Weights expected to take so many times the smallest folder so far are not built: estimates were at most 35 % off."""
-PACKED_BY = {"rote.selector": 8}
+PACKED_BY = {"rote.selector": 8, "rote.memory_layer": 8}
 """Methods of whole-number weights, with how many times smaller packing may make the weights of their formula."""
 
 OVERRUN = 3.0
 """Times its estimate that a candidate may take while a faster one is there: a fit that will fail is slow to say so."""
 
+LINEAR = "rote.memory_layer"
+LINEAR_FROM = 20_000
+"""Facts beyond which the method that takes linear time is tried as soon as the budget does not allow another."""
+
 FALLBACKS: dict[str, int] = {
+    LINEAR: 1_000_000_000,
     "kajitsuka2025.embedding_table": 200_000,
     "kajitsuka2025.deep_sets": 200_000,
     "madden2025": 20_000,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -63,6 +64,8 @@ class Request(Generic[TaskT_co, OptionsT_co]):
     progress: Progress = SILENT
     deadline: float | None = None
     """Time on the monotonic clock at which a fit stops; a solve in closed form runs to its end."""
+    work: Path | None = None
+    """Folder in which a long build may keep what it has solved, so that the same build resumes after a kill."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from rote.errors import InputError
 from rote.files import writing
 from rote.folders.layout import CONFIG
-from rote.interrupts import completed, unfinished
+from rote.interrupts import completed, no_longer_kept, unfinished
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,21 @@ def written_aside(path: Path) -> Iterator[Path]:
             except BaseException:
                 shutil.rmtree(aside, ignore_errors=True)
                 raise
+
+
+@contextmanager
+def solved_parts(path: Path) -> Iterator[Path]:
+    """A hidden folder beside `path` for parts of a long build; removed unless the work inside is interrupted."""
+    parts = path.parent / f".{path.name}.resume"
+    try:
+        yield parts
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        shutil.rmtree(parts, ignore_errors=True)
+        raise
+    shutil.rmtree(parts, ignore_errors=True)
+    no_longer_kept(parts)
 
 
 def _swap_in(aside: Path, path: Path) -> None:

@@ -4,6 +4,7 @@ from rote.models.attention_only import AttentionOnly as AttentionOnly
 from rote.models.attention_only import Transformer as Transformer
 from rote.models.deep_relu import DeepRelu as DeepRelu
 from rote.models.linear_memory import LinearMemory as LinearMemory
+from rote.models.memory_transformer import MemoryTransformer as MemoryTransformer
 from rote.models.mlp_transformer import MlpTransformer as MlpTransformer
 from rote.models.query_attention import QueryAttention as QueryAttention
 from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder

@@ -21,6 +21,18 @@ ATTENDED = 2
 """Column of the state that attention writes; F1 leaves a token's code in column 0 and may hand on one more value."""
 
 
+def refuse_short_words(dtype: str, word_bits: int) -> list[str]:
+    """Why a dtype is wrong for a network that computes with whole numbers of so many bits; empty if it is not."""
+    exact_bits = MANTISSA_BITS.get(dtype, 0)
+    if exact_bits >= word_bits:
+        return []
+    return [
+        f"`dtype={dtype}`: holds whole numbers of {exact_bits} bits, but this network computes with "
+        f"{word_bits} bits: "
+        "its answers would be silently wrong; build it again with a dtype that holds them, or for this one"
+    ]
+
+
 class DeepRelu(Spec, frozen=True):
     """Layers of one width, stored as full matrices: F1 has `layers_before`, F2 `layers_after`.
 
@@ -64,14 +76,7 @@ class DeepRelu(Spec, frozen=True):
         return refused
 
     def refuse_dtype(self, dtype: str) -> list[str]:
-        exact_bits = MANTISSA_BITS.get(dtype, 0)
-        if exact_bits >= self.word_bits:
-            return []
-        return [
-            f"`dtype={dtype}`: holds whole numbers of {exact_bits} bits, but this network computes with "
-            f"{self.word_bits} bits: "
-            "its answers would be silently wrong; build it again with a dtype that holds them, or for this one"
-        ]
+        return refuse_short_words(dtype, self.word_bits)
 
     def input_shapes(self) -> dict[str, tuple[int, ...]]:
         if self.input == "vectors":

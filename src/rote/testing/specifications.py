@@ -8,7 +8,15 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.models import AttentionOnly, DeepRelu, LinearMemory, MlpTransformer, QueryAttention, SequenceEncoder
+from rote.models import (
+    AttentionOnly,
+    DeepRelu,
+    LinearMemory,
+    MemoryTransformer,
+    MlpTransformer,
+    QueryAttention,
+    SequenceEncoder,
+)
 
 
 def spec_or_skip(sizes: dict[str, Any]) -> AttentionOnly:
@@ -37,6 +45,19 @@ OF_EACH = (
     DeepRelu(vocab=1, context=1, width=3, layers_before=0, layers_after=1, word_bits=8, input="table"),
     DeepRelu(
         vocab=4, context=3, width=5, layers_before=2, layers_after=2, word_bits=8, input="vectors", dim=3, ordered=False
+    ),
+    MemoryTransformer(
+        vocab=7,
+        context=3,
+        key_tokens=5,
+        dim=4,
+        groups=4,
+        heads=3,
+        slots=6,
+        digits=1,
+        neurons=2,
+        answer_neurons=2,
+        word_bits=24,
     ),
 )
 """Several specifications of every architecture, extremes included."""

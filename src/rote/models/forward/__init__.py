@@ -16,12 +16,14 @@ from rote.models.forward import (
     attention_only,
     deep_relu,
     linear_memory,
+    memory_transformer,
     mlp_transformer,
     query_attention,
     sequence_encoder,
 )
 from rote.models.forward.architecture import FORWARD, Architecture, Tap, architecture_of, register_architecture
 from rote.models.linear_memory import LinearMemory
+from rote.models.memory_transformer import MemoryTransformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
 from rote.models.sequence_encoder import SequenceEncoder
@@ -30,6 +32,7 @@ from rote.models.spec import Spec
 register_architecture(Architecture(AttentionOnly, attention_only.logits, attention_only.stream))
 register_architecture(Architecture(DeepRelu, deep_relu.logits))
 register_architecture(Architecture(LinearMemory, linear_memory.logits))
+register_architecture(Architecture(MemoryTransformer, memory_transformer.logits))
 register_architecture(Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream))
 register_architecture(Architecture(QueryAttention, query_attention.logits))
 register_architecture(Architecture(SequenceEncoder, sequence_encoder.logits))
