@@ -10,8 +10,9 @@ import rote
 from rote.constructions.choice import LINEAR, LINEAR_FROM
 from rote.constructions.rote.memory_layer import groups as group_files
 from rote.constructions.rote.memory_layer.layout import default_group
-from rote.constructions.rote.memory_layer.peeling import UNKNOWNS, solved, unknowns_per_head
+from rote.constructions.rote.memory_layer.peeling import solved
 from rote.measure.fingerprint import weights_fingerprint
+from rote.theory.rote_peeling import UNKNOWNS, equations_solved, unknowns_per_head
 
 MANY = "random:vocab=60,context=4,facts=3000,seed=3"
 PARTS = {"facts": "random:vocab=60,context=4,facts=8000,seed=3", "facts_per_group": 100}
@@ -124,6 +125,11 @@ def test_parts_of_other_facts_are_not_used(tmp_path):
     other = build("random:vocab=60,context=4,facts=8000,seed=4", facts_per_group=100, resume=tmp_path)
     assert other.certificate.complete
     assert len(set(tmp_path.iterdir()) - before) >= len(before) == 5
+
+
+@pytest.mark.parametrize("equations", [1, 30, 1000, 8192, 10**6])
+def test_the_rule_of_peeling_is_inverted(equations):
+    assert equations <= equations_solved(unknowns_per_head(equations)) <= equations + 3
 
 
 def test_more_groups_than_a_table_is_divided_into_make_groups_larger():

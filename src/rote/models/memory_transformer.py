@@ -33,7 +33,7 @@ class MemoryTransformer(Spec, frozen=True):
     >>> sizes = {"vocab": 66, "context": 8, "key_tokens": 26, "dim": 5, "neurons": 7, "answer_neurons": 2}
     >>> spec = rote.MemoryTransformer(groups=62, heads=3, slots=6_700, digits=1, word_bits=24, **sizes)
     >>> spec.parameters(), spec.values
-    (1255294, 1246200)
+    (1255200, 1246200)
     """
 
     architecture: ClassVar[str] = "memory-transformer"

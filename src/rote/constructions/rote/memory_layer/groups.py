@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from rote.constructions.rote.memory_layer.layout import CHOICES, Layout
-from rote.constructions.rote.memory_layer.peeling import UNKNOWNS, solved
+from rote.constructions.rote.memory_layer.peeling import solved
 from rote.files import writing
 from rote.interrupts import kept
 from rote.progress import Progress
+from rote.theory.rote_peeling import UNKNOWNS
 
 GROUPS_PER_FILE = 16
 """Groups that are solved and kept together."""
@@ -51,7 +52,7 @@ def solve_groups(layout: Layout, folder: Path | None, progress: Progress) -> Sol
                 files.write(start, found)
         return found
 
-    layout.slot_table, layout.rows_of_groups  # noqa: B018  computed once, before threads share them
+    layout.precompute()
     with progress.stage("solving groups", layout.groups) as stage, ThreadPoolExecutor(os.cpu_count()) as pool:
         for start, found in zip(starts, pool.map(part, starts), strict=True):
             if found is None:

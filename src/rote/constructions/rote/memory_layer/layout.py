@@ -13,11 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
-from rote.constructions.rote.memory_layer.peeling import UNKNOWNS, unknowns_per_head
 from rote.errors import InputError
 from rote.models.deep_relu import MANTISSA_BITS
 from rote.models.memory_transformer import MemoryTransformer
 from rote.tasks import AssociationTask
+from rote.theory.rote_peeling import UNKNOWNS, unknowns_per_head
 
 FACTS_PER_GROUP, MOST_GROUPS = 8192, 256
 """Facts that are solved together, up to so many groups; beyond, twice as many until there are no more groups."""
@@ -147,6 +147,10 @@ class Layout:
     def slots(self) -> int:
         """Memory slots of a head in a group: enough for the group with most facts."""
         return unknowns_per_head(max(map(len, self.rows_of_groups)))
+
+    def precompute(self) -> None:
+        """Compute what groups share, before threads read it."""
+        _ = (self.slot_table, self.rows_of_groups, self.answers)
 
     def slots_of(self, rows: np.ndarray) -> np.ndarray:
         """Slot coordinates of facts (facts x coordinates)."""

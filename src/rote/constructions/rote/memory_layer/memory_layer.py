@@ -20,10 +20,10 @@ from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.rote.memory_layer.layout import CHOICES, COORDINATES, Layout, default_group
-from rote.constructions.rote.memory_layer.peeling import UNKNOWNS
 from rote.errors import CheckFailed, InputError
 from rote.models.memory_transformer import MemoryTransformer
 from rote.tasks import AssociationTask
+from rote.theory.rote_peeling import UNKNOWNS
 
 ATTEMPTS = 20
 """Hash functions that are tried; each attempt fails on one table in some hundreds, or on a few facts more often."""

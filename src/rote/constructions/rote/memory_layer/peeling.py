@@ -1,25 +1,15 @@
 """Systems of equations with three unknowns each, solved modulo a number by peeling: in linear time, without division.
 
 An unknown that occurs in one equation alone can be chosen last, to meet that equation; the equation is then left out,
-which leaves other unknowns in one equation alone, and so on. With random equations this ends with none left where there
-are more than 1.222 unknowns per equation (Molloy 2005; static functions by Majewski, Wormald, Havas and Czech 1996).
+which leaves other unknowns in one equation alone, and so on. `rote.theory.rote_peeling` says how many unknowns that
+takes. Static functions are built in this way (Majewski, Wormald, Havas and Czech 1996).
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-UNKNOWNS = 3
-PER_EQUATION, SPARE = 1.23, 1.3
-"""Unknowns per equation, and spare ones per square root of the equations, with which peeling mostly succeeds: 97 % of
-1,024 random equations, all of 60 systems of 4,096."""
-
-
-def unknowns_per_head(equations: int) -> int:
-    """Unknowns in each of the three parts, so that peeling mostly succeeds."""
-    return math.ceil((PER_EQUATION * equations + SPARE * math.sqrt(equations) + UNKNOWNS) / UNKNOWNS)
+from rote.theory.rote_peeling import UNKNOWNS
 
 
 def peeled(equations: np.ndarray, unknowns: int) -> list[tuple[np.ndarray, np.ndarray]] | None:
