@@ -95,7 +95,7 @@ register_construction(
         summary="any number of facts in linear time: a gated memory layer, one system of equations per group",
         paper="rote",
         passage="equations solved by peeling (Majewski et al. 1996), in a memory layer (Lample et al. 2019)",
-        unpromised="random hash functions: building tells whether every group can be solved, and draws again if not",
+        unguaranteed="random hash functions: building tells whether every group can be solved, and draws again if not",
         tasks=(AssociationTask,),
         build=build,
         spec=spec_of,
