@@ -36,7 +36,7 @@ TRANSFORMERS = ("rote.selector", "rote.readout", "dana2025.theorem1")
 
 HOPELESS = 2
 """Weights expected to take so many times the smallest folder so far are not built: estimates were at most 35 % off."""
-PACKED_BY = {"rote.selector": 8, "rote.memory_layer": 8}
+PACKED_BY = {"rote.selector": 8}
 """Methods of whole-number weights, with how many times smaller packing may make the weights of their formula."""
 
 OVERRUN = 3.0

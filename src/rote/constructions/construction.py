@@ -124,7 +124,7 @@ class Construction(Generic[TaskT, OptionsT]):
     size_may_differ: Callable[[Request[TaskT, OptionsT]], str] | None = None
     """Reason why `build` may end in another size than `spec` says, or in none; None or "" if it cannot."""
     estimate: Callable[[Request[TaskT, OptionsT]], SizeEstimate] | None = None
-    """Estimate of the size, where there is no `spec` to start from."""
+    """Estimate of the size, where there is no `spec` to start from, or where weights are packed."""
     cpu_seconds: Callable[[Request[TaskT, OptionsT]], float] | None = None
     """Estimate of the CPU time of `build`, by which a choice within a time budget leaves it out. Default: 3 seconds at
     `quick_facts`, growing with the square of the facts."""

@@ -37,6 +37,8 @@ def expected_size(construction: Construction[Any, Any], request: Request[Any, An
     spec = construction.spec(request)
     floats, integers = FLOAT_BYTES[request.dtype] * spec.parameters(), INDEX_BYTES * size_of(spec.index_shapes())
     reason = construction.size_may_differ(request) if construction.size_may_differ else ""
-    return ExpectedSize(
-        spec.parameters(), floats + integers, construction.expected_seconds(request), spec, estimated=reason
-    )
+    weights = floats + integers
+    if construction.estimate is not None:
+        size = construction.estimate(request)
+        weights, reason = size.bytes, size.basis
+    return ExpectedSize(spec.parameters(), weights, construction.expected_seconds(request), spec, estimated=reason)

@@ -14,11 +14,12 @@ is kept beside it, tells them apart.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
+from rote.constructions.construction import Construction, Draft, Options, Request, SizeEstimate, register_construction
 from rote.constructions.rote.memory_layer.layout import CHOICES, COORDINATES, Layout, default_group
 from rote.errors import CheckFailed, InputError
 from rote.models.memory_transformer import MemoryTransformer
@@ -27,6 +28,8 @@ from rote.theory.rote_peeling import UNKNOWNS
 
 ATTEMPTS = 20
 """Hash functions that are tried; each attempt fails on one table in some hundreds, or on a few facts more often."""
+
+BASIS = "whole-number weights, packed: by their entropy, at most 15 % off on six tables"
 
 
 class MemoryLayerOptions(Options):
@@ -53,8 +56,16 @@ def spec_of(request: Request[AssociationTask, MemoryLayerOptions]) -> MemoryTran
     return layout_of(request).spec
 
 
-def size_may_differ(request: Request[AssociationTask, MemoryLayerOptions]) -> str:
-    return "its weights are whole numbers, which are packed: only building tells the bytes"
+def estimate(request: Request[AssociationTask, MemoryLayerOptions]) -> SizeEstimate:
+    """Bytes of the packed weights, by the entropy of the slots' values."""
+    layout = layout_of(request)
+    spec, facts, base = layout.spec, layout.task.facts, layout.base
+    used = facts * spec.digits * (1 - 1 / base)
+    share = used / spec.values
+    which = 0.0 if used == 0 else -math.log2(share) * share - math.log2(1 - share) * (1 - share)
+    bits = which * spec.values + used * (math.log2(max(base - 1, 1)) + (0.1 if base <= 128 else 0.4))
+    rest = 1.7 * math.prod(spec.shapes()["table"]) + 2.5 * len(layout.answers) * spec.digits
+    return SizeEstimate(spec.parameters(), round(bits / 8 + rest) + 200, BASIS)
 
 
 def cpu_seconds(request: Request[AssociationTask, MemoryLayerOptions]) -> float:
@@ -99,7 +110,7 @@ register_construction(
         tasks=(AssociationTask,),
         build=build,
         spec=spec_of,
-        size_may_differ=size_may_differ,
+        estimate=estimate,
         cpu_seconds=cpu_seconds,
         sizes=(),
         quick_facts=10_000_000,
