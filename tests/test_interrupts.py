@@ -135,3 +135,52 @@ def test_too_little_address_space_is_one_message(tmp_path, kilobytes):
     assert "ulimit -v" in said.splitlines()[-1]
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+SPIN = """
+import mmap, os, resource, sys, time
+from rote import interrupts, supervisor
+supervisor.FRUITLESS = 0.3
+size = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (size + 2**27, size + 2**27))
+supervisor.supervise()
+filled = mmap.mmap(-1, 2**27 - 2**25)
+os.mkdir("begun")
+null = os.open("/dev/null", os.O_WRONLY)
+with interrupts.unfinished("done"):
+    pass
+with interrupts.unfinished("begun"):
+    end = time.process_time() + 1.0
+    while time.process_time() < end:
+        WORK
+interrupts.end(7)
+"""
+
+
+def spun(folder: Path, work: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", SPIN.replace("WORK", work)]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the supervisor looks at /proc")
+@pytest.mark.parametrize(
+    ("work", "code"), [("os.listdir('/proc')", 2), ("sum(range(1000))", 7), ("os.write(null, b'x')", 7)]
+)
+def test_a_library_that_asks_for_memory_for_ever_is_ended(tmp_path, work, code):
+    """System calls without effect at the limit of addresses; work and writing are left alone."""
+    done = spun(tmp_path, work)
+    assert done.returncode == code, done.stderr
+    if code == 2:
+        assert done.stderr.startswith("rote: a library asks again and again for memory")
+        assert "ulimit -v" in done.stderr
+        assert list(tmp_path.iterdir()) == []
+    else:
+        assert done.stderr == ""
+        assert (tmp_path / "begun").is_dir()
+
+
+def test_what_a_library_leaves_when_it_aborts_is_removed(tmp_path):
+    done = spun(tmp_path, "os.abort()")
+    assert done.returncode == 2
+    assert "ran out of memory" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -16,6 +16,7 @@ SOURCE = Path(rote.__file__).parent
 LAYERS = [
     ("version", "lazy", "stability"),
     ("interrupts",),
+    ("supervisor",),
     ("words",),
     ("errors",),
     ("files",),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from rote import interrupts
+from rote.supervisor import supervise
 
 
 def run() -> None:
     """Run the command line: signals are taken over before anything large is imported."""
     try:
-        interrupts.supervise()
+        supervise()
         interrupts.install()
         from rote.cli import main
 

@@ -18,6 +18,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -315,6 +316,13 @@ def _refuse_half(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise ValueError("half a surrogate pair, which is no character") from None
+
+
+@contextmanager
+def private_folder(prefix: str) -> Iterator[Path]:
+    """A new folder that nobody else reads, removed at the end, however the program ends."""
+    with tempfile.TemporaryDirectory(prefix=prefix) as place, unfinished(place):
+        yield Path(place)
 
 
 @contextmanager

@@ -24,6 +24,8 @@ GRACE = 1.0
 """Seconds that a program has for closing what is open."""
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """Exit codes by convention: 128 and the number of the signal."""
+ENDED = b"\0.\0"
+"""Last report of a supervised process that ended by itself."""
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
@@ -42,7 +44,7 @@ class _State:
         self.said = False
         self.leaving = threading.Lock()
         self.report: int | None = None
-        """Where a supervised process reports that it ended by itself."""
+        """Where a supervised process reports what is unfinished, and that it ended by itself."""
 
 
 _state = _State()
@@ -65,30 +67,6 @@ def _unraisable(unraisable: Any) -> None:
         sys.__unraisablehook__(unraisable)
 
 
-def supervise() -> None:
-    """Where the address space is limited, go on in a child process, so that its parent can say what it died of.
-
-    A library that gets no memory may end the process without an exception. Returns in the child, and at once where
-    nothing is limited.
-    """
-    if not _limit() or not hasattr(os, "fork"):
-        return
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _state.report = writing
-        return
-    os.close(writing)
-    for number in CODES:
-        signal.signal(number, lambda given, _: os.kill(child, given))
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if not os.read(reading, 1):
-        os.write(2, f"rote: a library ran out of memory and ended the program{_limit()}\n".encode())
-        code = 2
-    os._exit(code)
-
-
 def received() -> signal.Signals | None:
     """The signal that is ending this program, if there is one."""
     return _state.received
@@ -104,10 +82,12 @@ def unfinished(path: str | os.PathLike[str]) -> Iterator[None]:
     """A file or folder that is worthless until the work inside has ended: removed if the program has to end first."""
     name = os.path.abspath(path)
     _state.unfinished.append(name)
+    _report(b"+" + os.fsencode(name))
     try:
         yield
     finally:
         _state.unfinished.remove(name)
+        _report(b"-" + os.fsencode(name))
 
 
 def completed(path: str | os.PathLike[str]) -> None:
@@ -153,7 +133,7 @@ def end(code: int) -> NoReturn:
     if _state.received is not None:
         _state.said = True
         leave(code)
-    _report()
+    _report(ENDED[1:-1])
     sys.exit(code)
 
 
@@ -166,14 +146,14 @@ def leave(code: int | None = None) -> NoReturn:
     try:
         _stop_children()
         for path in list(_state.unfinished):
-            _remove(path)
+            remove(path)
         if not _state.said:
             # The cursor, which a progress bar hides, is shown again.
             shown = "\r\x1b[K\x1b[?25h" if sys.stderr.isatty() else ""
             os.write(2, f"{shown}rote: {message(number)}\n".encode())
         sys.stdout.flush()
     finally:
-        _report()
+        _report(ENDED[1:-1])
         os._exit(CODES.get(number, 130) if code is None else code)
 
 
@@ -199,10 +179,10 @@ def out_of_memory(error: BaseException) -> str | None:
     """What to say of an error that means too little memory; none for any other error."""
     text = str(error).lower()
     if isinstance(error, ImportError | OSError) and any(part in text for part in ("failed to map", "cannot allocate")):
-        return f"not enough memory to load a library ({cut(error)}){_limit()}"
+        return f"not enough memory to load a library ({cut(error)}){limit_in_words()}"
     signs = ("can't allocate memory", "bad_alloc", "can't start new thread", "out of memory", "unable to mmap")
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(sign in text for sign in signs)):
-        return f"not enough memory for this size{_limit()}"
+        return f"not enough memory for this size{limit_in_words()}"
     return None
 
 
@@ -210,21 +190,41 @@ def cut(error: BaseException) -> str:
     return " ".join(str(error).split())[:120]
 
 
-def _limit() -> str:
-    """The limit of the address space, where there is one."""
+def most_addresses() -> int | None:
+    """Bytes to which the address space is limited; none where it is not."""
     try:
         import resource
     except ImportError:
-        return ""
+        return None
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY:
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def limit_in_words() -> str:
+    """The limit of the address space, where there is one, to be added to a message."""
+    most = most_addresses()
+    if most is None:
         return ""
     return f"; the address space is limited to {most // 2**20:,} MiB (`ulimit -v`), raise that limit"
 
 
-def _report() -> None:
+def report_to(pipe: int) -> None:
+    """From now on tell a supervising process of what is unfinished (`rote.supervisor`)."""
+    _state.report = pipe
+
+
+def unfinished_in(reports: bytes) -> list[str]:
+    """Paths that a supervised process reported as begun and not as done."""
+    begun: dict[bytes, int] = {}
+    for line in reports.split(b"\0"):
+        if line[:1] in (b"+", b"-"):
+            begun[line[1:]] = begun.get(line[1:], 0) + (1 if line[:1] == b"+" else -1)
+    return [os.fsdecode(path) for path, count in begun.items() if count > 0]
+
+
+def _report(what: bytes) -> None:
     if _state.report is not None:
-        os.write(_state.report, b".")
+        os.write(_state.report, b"\0" + what + b"\0")
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -267,7 +267,8 @@ def _stop_children() -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
+    """Remove a file or a folder, where it still is."""
     import shutil
 
     if os.path.isdir(path) and not os.path.islink(path):

@@ -10,7 +10,6 @@ were found to be the same. Every other file must be, byte for byte, the one that
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from rote.errors import InputError, problems
 from rote.export import shipped
 from rote.export.exported_files import walk
 from rote.export.targets.lm_eval import TASK
-from rote.files import CODE, TENSORS, WORDS, HeldFolder, held, parsed
+from rote.files import CODE, TENSORS, WORDS, HeldFolder, held, parsed, private_folder
 from rote.folders.layout import SOURCE
 from rote.folders.tensors import TensorFile
 
@@ -61,8 +60,8 @@ FOREIGN = "is not what this release of rote writes there, so it is not run; expo
 @contextmanager
 def clean_copy(theirs: HeldFolder, write: Callable[[Path], None], data: tuple[str, ...]) -> Iterator[CleanCopy]:
     """What `write` writes into a new private folder, with the numbers of the files `data` taken from `theirs`."""
-    with tempfile.TemporaryDirectory(prefix="rote-verify-") as place:
-        folder = Path(place) / "export"
+    with private_folder("rote-verify-") as place:
+        folder = place / "export"
         folder.mkdir()
         write(folder)
         other = []

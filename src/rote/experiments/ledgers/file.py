@@ -11,7 +11,6 @@ import json
 import os
 import sqlite3
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -20,7 +19,7 @@ from urllib.parse import quote
 
 from rote.errors import InputError, RoteError, cut
 from rote.experiments.ledgers import schema as ledger_schema
-from rote.files import SPARSE_FROM, SPARSE_SHARE, FileKind, held
+from rote.files import SPARSE_FROM, SPARSE_SHARE, FileKind, held, private_folder
 
 NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 KIND = FileKind("a ledger", 2**32)
@@ -188,13 +187,13 @@ def _shares_memory(path: Path) -> bool:
 def _private_copy(path: Path) -> Iterator[Path]:
     """A ledger and its log in a folder of their own, as they were at one moment."""
     files = path, _log(path)
-    with held(path.parent) as folder, tempfile.TemporaryDirectory(prefix="rote-ledger-") as place:
+    with held(path.parent) as folder, private_folder("rote-ledger-") as place:
         before = [_version(file) for file in files]
         for file in files:
-            folder.copy(file.name, Path(place) / file.name, KIND)
+            folder.copy(file.name, place / file.name, KIND)
         if before != [_version(file) for file in files]:
             raise InputError(f"{path}: changed while it was read; try again when nothing writes to it")
-        yield Path(place) / path.name
+        yield place / path.name
 
 
 def _version(file: Path) -> tuple[int, int, int]:
