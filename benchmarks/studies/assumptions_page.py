@@ -11,9 +11,9 @@ from rote.charts.drawing import write_chart
 from rote.experiments.files import write_text
 from rote.lm.assumptions import Assumptions, LayerAssumptions
 from rote.lm.geometry import SampleFraction
-from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from rote.report.markdown import table_lines
 from rote.report.measured_charts import assumptions_chart
+from studies.published_assumptions import PUBLISHED_ASSUMPTIONS
 
 INTRODUCTION = """\
 Theorems about memorization assume something of the vectors that attention reads: that contexts are of full rank, that

@@ -17,12 +17,12 @@ from rote.lm.capacity.point import ROUNDINGS, LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.capacity.subjects import LmSizes
 from rote.lm.language_model import ParameterCount
-from rote.papers.mahdavi2024 import PUBLISHED_ASSUMPTIONS
 from studies import architectures as meter_study
 from studies.architectures import Study, StudyVariant
 from studies.architectures_page import write_architectures_page
 from studies.assumptions_page import write_assumptions_page
 from studies.known_facts_page import write_known_facts_page
+from studies.published_assumptions import PUBLISHED_ASSUMPTIONS
 
 PNG = b"\x89PNG"
 SHAPE = StringShape(vocab=32)

@@ -12,8 +12,7 @@ from rote.constructions.vardi2022 import Builder, memorize
 from rote.constructions.vardi2022.exact import evaluate, exact_values
 from rote.constructions.vardi2022.floating import peak, stacked
 from rote.constructions.vardi2022.select import remainder, select
-from rote.constructions.vardi2022.text import load, save
-from rote.errors import CheckFailed, InputError
+from rote.errors import CheckFailed
 
 
 def outputs(net, **inputs):
@@ -74,46 +73,10 @@ def test_remainder(divisor, largest):
     assert outputs(builder.finish("x"), x=asked)["x"] == [x % divisor for x in asked]
 
 
-def small_network():
+def test_checking_mode_finds_values_that_are_not_whole():
     builder = Builder(("x",))
     memorize(builder, [3, 9, 20, 41], [1, 0, 2, 3], "faithful")
-    return builder.finish("y")
-
-
-def test_networks_survive_the_disk(tmp_path):
-    net = small_network()
-    assert load(save(net, tmp_path / "net.jsonl")) == net
-    long = Builder(("x",))
-    rng = np.random.default_rng(0)
-    memorize(long, (rng.choice(9999, 1500, replace=False) + 1).tolist(), rng.integers(0, 2, 1500).tolist(), "faithful")
-    net = long.finish("y")
-    assert net.largest_bits > 64
-    assert load(save(net, tmp_path / "long.jsonl")) == net
-
-
-@pytest.mark.parametrize(
-    ("spoil", "word"),
-    [
-        (lambda text: text.replace("0x", "0x1", 1), "checksum"),
-        (lambda text: text[: len(text) // 2], "cut short"),
-        (lambda text: "", "cut short"),
-        (lambda text: "[1, 2]\n", "cut short"),
-    ],
-)
-def test_spoilt_files_are_refused(tmp_path, spoil, word):
-    path = save(small_network(), tmp_path / "net.jsonl")
-    path.write_text(spoil(path.read_text()))
-    with pytest.raises(InputError, match=word):
-        load(path)
-
-
-def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
-        load(tmp_path / "none.jsonl")
-
-
-def test_checking_mode_finds_values_that_are_not_whole():
-    stack = stacked(small_network(), 12, torch.float64)
+    stack = stacked(builder.finish("y"), 12, torch.float64)
     assert peak(stack, {"x": torch.tensor([3, 9])}) > 0
     with pytest.raises(CheckFailed, match="layer 0 of"):
         peak(stack, {"x": torch.tensor([3.5])})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.measure import accuracies, recall, streaming
+from rote.measure import recall, streaming
 from rote.measure.recall import margins
 from rote.models import AttentionOnly, QueryAttention
 from rote.tasks import AssociationTask, DistributionTask, VectorTask, Vocabulary
@@ -121,20 +121,6 @@ def test_labels_of_vectors():
     labels = model.logits((contexts, queries)).argmax(1).numpy()
     assert recall(model, VectorTask(contexts, queries, labels)).recalled == 20
     assert recall(model, VectorTask(contexts, queries, (labels + 1) % 5)).recalled == 0
-
-
-def test_both_accuracies():
-    task = lookup(4, 4)
-    logits = np.eye(4)[task.answers]
-    logits[[1, 3]] = 0
-    held = recall(telling(task.contexts, logits), task)
-    found = accuracies(held, np.array([10, 1, 5, 0]))
-    assert found.uniform == 0.5
-    assert found.sampled == pytest.approx(15 / 16)
-    assert accuracies(held, np.full(4, 3)).sampled == found.uniform
-    for samples, word in (([1, 2], "one count per fact"), ([0] * 4, "not all zero"), ([1, -1, 1, 1], "negative")):
-        with pytest.raises(InputError, match=word):
-            accuracies(held, np.array(samples))
 
 
 def test_tasks_that_do_not_fit_are_refused():

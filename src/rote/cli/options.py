@@ -84,37 +84,46 @@ class ReadingOptions:
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""
-        values = {
-            "key": self.key,
-            "answer": self.answer,
-            "weight": self.weight,
-            "keys": self.keys,
-            "context": self.pad,
-            "contradictions": self.contradictions,
-            "blanks": self.blanks,
-            "delimiter": self.delimiter,
-            "header": self.header,
-            "encoding": self.encoding,
-            "sheet": self.sheet,
-            "ignore_case": self.ignore_case or None,
-            "ignore_punctuation": self.ignore_punctuation or None,
-        }
-        return {name: value for name, value in values.items() if value is not None}
+        return {"context" if name == "pad" else name: value for name, value in _given(self).items()}
 
     def typed(self) -> str:
         """The options that were given, as they are typed after a command."""
         import shlex
 
         words = []
-        for option in fields(self):
-            value = getattr(self, option.name)
-            flag = f"--{option.name.replace('_', '-')}"
-            if isinstance(value, bool):
-                words += [flag] if value else []
-                continue
-            for word in () if value is None else value if isinstance(value, tuple) else (value,):
-                words += [flag, shlex.quote(str(word))]
+        for name, value in _given(self).items():
+            flag = f"--{name.replace('_', '-')}"
+            for word in value if isinstance(value, tuple) else (value,):
+                words += [flag] if word is True else [flag, shlex.quote(str(word))]
         return "".join(f" {word}" for word in words)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What differs from the training protocol, and how it runs."""
+
+    steps: int | None = None
+    "Optimizer steps. Default: the protocol's."
+    batch: int | None = None
+    "Contexts per step. Default: all of them up to 10,000."
+    optimizer: Literal["adam", "muon"] | None = None
+    "Adam, or Muon on the heads' matrices and Adam elsewhere. Default: the protocol's."
+    rate: float | None = None
+    "Peak learning rate. Default: the protocol's."
+    polish: int | None = None
+    "L-BFGS iterations after the last step. Default: the protocol's."
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Those the user set, by the names of `rote.training.protocol.Protocol`."""
+        return {"peak" if name == "rate" else name: value for name, value in _given(self).items()}
+
+
+def _given(options: Any) -> dict[str, Any]:
+    """The options that a user set."""
+    values = {option.name: getattr(options, option.name) for option in fields(options)}
+    return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
 def read_facts(source: str, options: ReadingOptions | None, default: Reading | None = None) -> Task:

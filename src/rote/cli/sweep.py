@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import On, PartOfTrials, bars
+from rote.cli.options import On, PartOfTrials, TrainingOptions, bars
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.cli.trials import failures, show_part
 
@@ -33,11 +33,7 @@ def sweep(
     protocol: Values = "fast",
     seeds: int = 3,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    steps: int | None = None,
-    batch: int | None = None,
-    optimizer: Literal["adam", "muon"] | None = None,
-    rate: float | None = None,
-    polish: int | None = None,
+    training: TrainingOptions | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
@@ -78,16 +74,6 @@ def sweep(
         Models per combination, with seeds 0, 1, ...
     output
         Folder of the run. Default: runs/sweep.
-    steps
-        Optimizer steps. Default: the protocol's.
-    batch
-        Contexts per step. Default: all of them up to 10,000.
-    optimizer
-        Adam, or Muon on the heads' matrices and Adam elsewhere. Default: the protocol's.
-    rate
-        Peak learning rate. Default: the protocol's.
-    polish
-        L-BFGS iterations after the last step. Default: the protocol's.
     workers
         Models trained at once; results do not depend on it. Default: one per core.
     engine
@@ -100,8 +86,7 @@ def sweep(
         "vocab": vocab, "context": context, "dim": dim, "head_dim": head_dim, "heads": heads, "layers": layers,
         "width": width, "variant": variant, "protocol": protocol,
     }  # fmt: skip
-    given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = training.changes if training else {}
     folder = Path("runs") / "sweep" if output is None else output
     grid = Grid(**{name: values for name, values in sizes.items() if values is not None})
     result = run_sweep(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, On, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, On, ReadingOptions, TrainingOptions, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ def train(
     variant: Literal["per-head", "shared"] = "per-head",
     seeds: int = 5,
     protocol: Literal["fast", "paper", "best"] = "fast",
-    steps: int | None = None,
-    batch: int | None = None,
-    optimizer: Literal["adam", "muon"] | None = None,
-    rate: float | None = None,
-    polish: int | None = None,
+    training: TrainingOptions | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
@@ -66,16 +62,6 @@ def train(
         Number of models, with seeds 0, 1, ...; the same seed gives the same model.
     protocol
         fast: few steps; paper: the schedule of Dana et al. 2025; best: long training that memorizes most.
-    steps
-        Optimizer steps. Default: the protocol's.
-    batch
-        Contexts per step. Default: all of them up to 10,000.
-    optimizer
-        Adam, or Muon on the heads' matrices and Adam elsewhere. Default: the protocol's.
-    rate
-        Peak learning rate. Default: the protocol's.
-    polish
-        L-BFGS iterations after the last step. Default: the protocol's.
     workers
         Models trained at once; results do not depend on it. Default: one per core.
     engine
@@ -91,8 +77,7 @@ def train(
     # Before tensors are loaded, which takes seconds: what is wrong with the folder or the facts.
     check_destination(output, force)
     table = read_facts(facts, reading)
-    given = {"steps": steps, "batch": batch, "optimizer": optimizer, "peak": rate, "polish": polish}
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = training.changes if training else {}
     if isinstance(table, VectorTask):
         from rote.cli.train_vectors import train_on_vectors
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rote.experiments.trial import record_of
+
 
 @dataclass(frozen=True)
 class TokenResult:
@@ -25,11 +27,9 @@ class TokenResult:
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> TokenResult:
         """The record of a ledger's row."""
-        return cls(
-            accuracy=result["accuracy"],
-            loss=result["loss"],
-            diverged_at=result["diverged_at"],
-            parameters=result["parameters"],
+        return record_of(
+            cls,
+            result,
             keeps_published="published_accuracy" in result,
             published_accuracy=result.get("published_accuracy"),
             curve=tuple((step, loss) for step, loss in result.get("curve", ())),
@@ -52,12 +52,4 @@ class BitsResult:
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> BitsResult:
         """The record of a ledger's row."""
-        return cls(
-            accuracy=result["accuracy"],
-            entropy_bits=result["entropy_bits"],
-            code_bits=result["code_bits"],
-            answer_bits=result["answer_bits"],
-            complete=result["complete"],
-            diverged_at=result["diverged_at"],
-            seconds=result["seconds"],
-        )
+        return record_of(cls, result)

@@ -6,9 +6,9 @@ A trial is named by its content, so that trials of equal content are one trial.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 from typing import Protocol as Contract
 
 from rote.experiments.ledgers.ledger import TrialKey
@@ -63,6 +63,12 @@ PendingTrials = Callable[[], Sequence[AnyT]]
 
 TrialOutcome = tuple[AnyT, ResultT | Failed, float]
 """A trial, its result or failure, and its CPU seconds."""
+
+
+def record_of(kind: Callable[..., AnyT], result: Mapping[str, Any], **own: Any) -> AnyT:
+    """A ledger's row as a dataclass: `own` values, and those that the row has under the names of the other fields."""
+    names = [field.name for field in fields(cast(Any, kind)) if field.name not in own]
+    return kind(**{name: result[name] for name in names}, **own)
 
 
 class Trainer(Contract[TrialT, ResultT_co]):

@@ -1,7 +1,5 @@
 """What a model holds: recall, divergence, bits, capacity. Built and trained models are treated alike."""
 
-from rote.measure.accuracy import Accuracies as Accuracies
-from rote.measure.accuracy import accuracies as accuracies
 from rote.measure.bits import bits_memorized as bits_memorized
 from rote.measure.divergence import Divergence as Divergence
 from rote.measure.divergence import divergence as divergence

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.trial import Trial
+from rote.experiments.trial import Trial, record_of
 from rote.papers.kajitsuka2025.choices import ACCURACY, BATCH, LEARNING_RATES, MEAN_SQUARE, WARM_UPS
 from rote.papers.kinds.blocks import RandomSequences, Sequences
 from rote.version import pip_install
@@ -131,15 +131,7 @@ class BlockResult:
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> BlockResult:
         """The record of a ledger's row."""
-        return cls(
-            learning_rate=result["learning_rate"],
-            warm_up=result["warm_up"],
-            accuracy=result["accuracy"],
-            loss=result["loss"],
-            parameters=result["parameters"],
-            seconds=result["seconds"],
-            curve=tuple((step, loss, share) for step, loss, share in result["curve"]),
-        )
+        return record_of(cls, result, curve=tuple((step, loss, share) for step, loss, share in result["curve"]))
 
     def recalled(self, kind: Sequences) -> bool:
         """Whether the error fell below 0.01."""

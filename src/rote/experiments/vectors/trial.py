@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.trial import Trial
+from rote.experiments.trial import Trial, record_of
 from rote.papers.kinds.vectors import Threshold, VectorSetting
 from rote.tasks import VectorTask
 from rote.tasks.generators import random_vectors
@@ -68,15 +68,8 @@ class VectorResult:
     def of(cls, result: Mapping[str, Any]) -> VectorResult:
         """The record of a ledger's row."""
         heads = result.get("heads", {})
-        return cls(
-            accuracy=result["accuracy"],
-            mean_square=result["mean_square"],
-            steps=result["steps"],
-            diverged_at=result["diverged_at"],
-            seconds=result["seconds"],
-            by_head=tuple(heads.get("by_head", ())),
-            overlaps=tuple(heads.get("overlaps", ())),
-        )
+        by_head, overlaps = (tuple(heads.get(name, ())) for name in ("by_head", "overlaps"))
+        return record_of(cls, result, by_head=by_head, overlaps=overlaps)
 
     def meets(self, threshold: Threshold) -> bool:
         """Whether the trial met a threshold; one that diverged did not."""

@@ -6,7 +6,6 @@ here by what they vary, since they differ only in that.
 
 from rote.papers.kinds.statements import Statement
 from rote.papers.kinds.vectors import VectorFigure
-from rote.papers.mahdavi2024.assumptions import PUBLISHED_ASSUMPTIONS as PUBLISHED_ASSUMPTIONS
 from rote.papers.mahdavi2024.capacity import BY_CONTEXT, BY_HEAD_DIM, BY_HEADS
 from rote.papers.mahdavi2024.grids import GRIDS, SATURATION
 from rote.papers.mahdavi2024.statements import STATEMENTS

@@ -1,4 +1,4 @@
-"""The paper's own tests of its assumptions on pretrained models: one row per model and layer, as published."""
+"""Tests that Mahdavi et al. 2024 made of their assumptions on pretrained models, as published."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PublishedAssumptions:
 
 
 PUBLISHED_ASSUMPTIONS = (
-    PublishedAssumptions("ViT-base, encoded", 197, 768, ".998", "0", "all"),
+    PublishedAssumptions("ViT-base, encoded", 197, 768, "0.998", "0", "all"),
     PublishedAssumptions("ViT-base with random weights, encoded", 197, 768, "1", "0", "all"),
     PublishedAssumptions("ViT-base, embedded", 197, 768, "0", "0", "all"),
     PublishedAssumptions("GPT-2 large, encoded", 1024, 1280, "1", "0", "about 95 %"),
