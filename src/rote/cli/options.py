@@ -101,7 +101,7 @@ class ReadingOptions:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What differs from the training protocol, and how it runs."""
+    """Settings that replace those of the training protocol."""
 
     steps: int | None = None
     "Optimizer steps. Default: the protocol's."
