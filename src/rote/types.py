@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from rote.lm.assumptions import LayerAssumptions as LayerAssumptions
     from rote.lm.attribution.attribution import AskedFact as AskedFact
     from rote.lm.attribution.components import LmComponent as LmComponent
+    from rote.lm.attribution.sets import FactSet as FactSet
+    from rote.lm.attribution.sets import KindShare as KindShare
     from rote.lm.capacity.point import LmCapacityPoint as LmCapacityPoint
     from rote.lm.capacity.strings import StringShape as StringShape
     from rote.lm.capacity.subjects import LmSizes as LmSizes

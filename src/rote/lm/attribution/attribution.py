@@ -17,9 +17,10 @@ from rote.errors import InputError
 from rote.files import replacing
 from rote.lm.attribution.components import LmComponent, components_of
 from rote.lm.attribution.effects import EFFECTS, BatchEffects, Effect, role_means, run_batch
-from rote.lm.attribution.prompts import aligned
+from rote.lm.attribution.prompts import Prompts, aligned
 from rote.lm.language_model import LanguageModel
-from rote.lm.questions import in_words, questions, templates_for
+from rote.lm.questions import Questions, in_words, questions, templates_for
+from rote.measure.recall import margins
 from rote.progress import SILENT, Progress
 from rote.tasks import require_associations
 from rote.tasks.facts import Facts, facts
@@ -34,6 +35,7 @@ class AskedFact:
     """One fact under one template."""
 
     row: int
+    """Its row among the facts of the relations that were asked."""
     relation: str | None
     template: str
     prompt: str
@@ -184,6 +186,7 @@ def attribution(
     *,
     relation: str | None = None,
     key: Sequence[str] | None = None,
+    known: bool = False,
     effects: Sequence[Effect] = EFFECTS,
     batch: int = 32,
     progress: Progress = SILENT,
@@ -191,8 +194,8 @@ def attribution(
     """Attribute facts to the heads and MLPs of a language model (Llama type or GPT-2).
 
     Facts are asked under the first of `templates`, or of those that come with a named source. `relation` keeps one
-    relation, `key` one fact; means of ablations and other subjects of patching are taken from the complete relation.
-    Only the answer's first token is attributed.
+    relation, `key` one fact, `known` the facts whose first token is right. Means of ablations and other subjects of
+    patching are taken from the complete relation. Only the answer's first token is attributed.
 
     >>> import rote, tempfile
     >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
@@ -202,35 +205,85 @@ def attribution(
     [True, True]
     """
     parts = components_of(model)
+    runs = asked_prompts(model, task, templates, relation=relation, key=key, known=known, batch=batch)
+    kept: list[tuple[AskedFact, BatchEffects, int]] = []
+    total = sum(-(-len(run.places) // batch) for run in runs) * len(parts.layers) * len(effects)
+    with progress.stage(f"attributing facts to {len(parts.all):,} components", total) as stage:
+        for run in runs:
+            prompts, group = run.prompts, run.prompts.questions
+            means = role_means(parts, prompts, 4 * batch) if "mean" in effects else None
+            # Activation patching needs other subjects: a single fact is run among the facts of its length.
+            among = _with_partners(prompts, run.places) if "patch" in effects else run.places
+            for block in prompts.batches(among, batch):
+                answers = prompts.answers(block.places).to(model.device)
+                found = run_batch(parts, prompts, block, answers, means, effects, stage.advance)
+                for number, at in enumerate(block.places):
+                    if at in run.places:
+                        kept.append((_asked(model, run.keys[at], group, at, found, number), found, number))
+    return _gathered(model, parts.heads, kept, effects)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedPrompts:
+    """The prompts of one relation, and which of them are asked about."""
+
+    prompts: Prompts
+    places: tuple[int, ...]
+    keys: tuple[tuple[str, ...], ...]
+    """The key of every prompt."""
+
+
+def asked_prompts(
+    model: LanguageModel,
+    task: Facts,
+    templates: Sequence[str],
+    *,
+    relation: str | None,
+    key: Sequence[str] | None,
+    known: bool,
+    batch: int,
+) -> list[AskedPrompts]:
+    """The prompts of each relation that is asked about, under the first of its templates."""
     if batch < 1:
         raise InputError(f"`batch`: {batch} prompts at once are none; give at least 1")
     asked = require_associations(facts(task, keys="words"), "a language model is asked for facts with one answer each")
     table = in_words(asked)
     relations = set(table.relations)
     if relation is not None and relation not in relations:
-        known = ", ".join(sorted(str(name) for name in relations if name))
-        raise InputError(f"`relation`: no fact has {relation!r}" + (f"; relations: {known}" if known else ""))
+        names = ", ".join(sorted(str(name) for name in relations if name))
+        raise InputError(f"`relation`: no fact has {relation!r}" + (f"; relations: {names}" if names else ""))
     wanted = _rows(table.keys, relation, key, table.relations)
-    groups = []
+    if relation is not None:
+        chosen_rows = np.array(table.rows_of(relation))
+        asked, wanted = asked.take(chosen_rows), {int(np.searchsorted(chosen_rows, row)) for row in wanted}
+        table = in_words(asked)
+    runs = []
     for name, chosen in templates_for(asked, table, templates).items():
-        if any(table.relations[row] == name for row in wanted):
-            groups.append(aligned(model, questions(model, table, name, chosen[0])))
-    kept: list[tuple[AskedFact, BatchEffects, int]] = []
-    runs = [(prompts, [at for at, row in enumerate(prompts.questions.rows) if row in wanted]) for prompts in groups]
-    total = sum(-(-len(places) // batch) for _, places in runs) * len(parts.layers) * len(effects)
-    with progress.stage(f"attributing facts to {len(parts.all):,} components", total) as stage:
-        for prompts, places in runs:
-            group = prompts.questions
-            means = role_means(parts, prompts, 4 * batch) if "mean" in effects else None
-            # Activation patching needs other subjects: a single fact is run among the facts of its length.
-            among = _with_partners(prompts, places) if "patch" in effects else places
-            for block in prompts.batches(among, batch):
-                answers = torch.tensor([group.answer_tokens[group.asked[at]][0] for at in block.places])
-                found = run_batch(parts, prompts, block, answers.to(model.device), means, effects, stage.advance)
-                for number, at in enumerate(block.places):
-                    if at in places:
-                        kept.append((_asked(model, table.keys, group, at, found, number), found, number))
-    return _gathered(model, parts.heads, kept, effects)
+        if not any(table.relations[row] == name for row in wanted):
+            continue
+        prompts = aligned(model, questions(model, table, name, chosen[0]))
+        places = [at for at, row in enumerate(prompts.questions.rows) if row in wanted]
+        if known:
+            places = _known(model, prompts, places, 4 * batch)
+        keys = tuple(tuple(table.keys[row].values()) for row in prompts.questions.rows)
+        if places:
+            runs.append(AskedPrompts(prompts, tuple(places), keys))
+    if not runs:
+        raise InputError(
+            f"{model.name}: recalls none of these facts under this template, so there is nothing to locate"
+        )
+    return runs
+
+
+@torch.inference_mode()
+def _known(model: LanguageModel, prompts: Prompts, places: Sequence[int], size: int) -> list[int]:
+    """Those of the questions whose first token is right."""
+    kept = []
+    for block in prompts.batches(places, size):
+        logits = prompts.run(model, block.tokens)
+        right = margins(logits, prompts.answers(block.places).to(logits.device)) > 0
+        kept += [at for at, known in zip(block.places, right.tolist(), strict=True) if known]
+    return sorted(kept)
 
 
 def _rows(
@@ -246,7 +299,7 @@ def _rows(
     return found
 
 
-def _with_partners(prompts: Any, places: Sequence[int]) -> list[int]:
+def _with_partners(prompts: Prompts, places: Sequence[int]) -> list[int]:
     """The questions asked; a length with one answer alone gets one question of that length with another answer."""
     group = prompts.questions
     chosen = list(places)
@@ -264,13 +317,13 @@ def _with_partners(prompts: Any, places: Sequence[int]) -> list[int]:
 
 
 def _asked(
-    model: LanguageModel, keys: Sequence[dict[str, str]], group: Any, at: int, found: BatchEffects, number: int
+    model: LanguageModel, key: tuple[str, ...], group: Questions, at: int, found: BatchEffects, number: int
 ) -> AskedFact:
     answer = group.asked[at]
     first, second = found.tokens[number].tolist()
     return AskedFact(
         row=group.rows[at], relation=group.relation, template=group.template.text,
-        prompt=model.decode(list(group.prompts[at])), key=tuple(keys[group.rows[at]].values()),
+        prompt=model.decode(list(group.prompts[at])), key=key,
         answer=group.answers[answer],
         answer_tokens=len(group.answer_tokens[answer]), first_token=model.decode([first]).strip(),
         runner_up=model.decode([second]).strip(), answer_logit=float(found.logits[number, 0]),

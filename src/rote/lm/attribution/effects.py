@@ -32,6 +32,7 @@ from rote.lm.attribution.components import (
     starting_at,
 )
 from rote.lm.attribution.prompts import PromptBatch, Prompts
+from rote.measure.recall import margins
 
 Effect = Literal["zero", "mean", "patch"]
 EFFECTS: tuple[Effect, ...] = ("zero", "mean", "patch")
@@ -190,12 +191,10 @@ def _ablated(
         layer, head = component
         return (means.mlps[layer] if head is None else means.values[layer][:, head])[batch.roles]
 
-    def margin(logits: Tensor) -> Tensor:
-        wanted = logits.gather(1, answers[:, None])
-        others = logits.scatter(1, answers[:, None], -torch.inf).amax(1)
-        return wanted[:, 0] - others
+    def left(logits: Tensor) -> Tensor:
+        return margins(logits, answers)
 
-    return _by_layer(parts, prompts, batch.tokens, seen.inputs, replaced, margin, advance)
+    return _by_layer(parts, prompts, batch.tokens, seen.inputs, replaced, left, advance)
 
 
 def _patched(

@@ -58,6 +58,11 @@ class Prompts:
                 from_end = torch.arange(length - self.length_before - 1, -1, -1)
                 yield PromptBatch(tuple(chosen), tokens, from_end.clamp(max=self.after))
 
+    def answers(self, places: Sequence[int]) -> Int[Tensor, " rows"]:
+        """The first token of each answer."""
+        asked = self.questions
+        return torch.tensor([asked.answer_tokens[asked.asked[place]][0] for place in places])
+
     def run(self, model: LanguageModel, tokens: Int[Tensor, "rows tokens"]) -> Tensor:
         """Logits after each prompt, in float32."""
         tokens = tokens.to(model.device)
