@@ -16,6 +16,7 @@ from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.lm.attribution.attribution import Attribution
+    from rote.lm.attribution.sets import Located
 
 IN_A_LANGUAGE_MODEL = Group("A language model", sort_key=90)
 SHOWN = 12
@@ -40,6 +41,12 @@ class LmInspectOptions:
     "Write one line per fact and component to this file."
     figure: Path | None = None
     "Draw heat maps (layers by heads) to this PNG, SVG or PDF file, one per effect."
+    known: Annotated[bool, Parameter(negative="")] = False
+    "Keep the facts whose first token is right."
+    most: int | None = None
+    "Keep at most this many facts of each relation, evenly spaced."
+    sets: Annotated[bool, Parameter(negative="")] = False
+    "Find the components whose joint ablation loses each fact, and compare heads with MLPs."
     batch: int = 32
     "Prompts per run."
 
@@ -60,7 +67,7 @@ def no_lm_options(lm: LmInspectOptions | None, loading: LoadingOptions | None) -
     if lm is not None or loading is not None:
         raise InputError(
             "a rote model reads its own tokens; leave out the options of language models (`template`, `relation`, "
-            "`effect`, `csv`, `figure`, `batch` and those of loading)"
+            "`effect`, `csv`, `figure` and others)"
         )
 
 
@@ -76,6 +83,7 @@ def inspect_lm(
 ) -> int:
     """Attribute one fact, or every fact of a table, to the components of a language model."""
     from rote.lm.attribution.attribution import attribution
+    from rote.lm.attribution.sets import locate
     from rote.tasks.origin import Reading
 
     chosen = lm or LmInspectOptions()
@@ -88,19 +96,24 @@ def inspect_lm(
     task = read_facts(facts, reading, Reading(keys="words"))
     loaded = load_language_model(model, loading, attentions=True)
     found = attribution(
-        loaded, task, chosen.template, relation=relation, key=key or None, effects=chosen.effect, batch=chosen.batch,
-        progress=bars(),
+        loaded, task, chosen.template, relation=relation, key=key or None, known=chosen.known or chosen.sets,
+        most=chosen.most, effects=chosen.effect, batch=chosen.batch, progress=bars(),
     )  # fmt: skip
+    located = None
+    if chosen.sets:
+        located = locate(loaded, task, found, chosen.template, relation=relation, batch=chosen.batch, progress=bars())
     if chosen.csv is not None:
         found.write_csv(chosen.csv)
     if chosen.figure is not None:
         _draw(found, chosen.figure)
     if as_json:
-        print_json(found.summary())
+        print_json({**found.summary(), **({} if located is None else {"located": located.summary()})})
     elif key:
         _show_fact(found)
     else:
         _show_table(found, str(model), facts)
+    if located is not None and not as_json:
+        _show_located(located)
     return 1 if key and not found.recalled.all() else 0
 
 
@@ -145,6 +158,31 @@ def _show_table(found: Attribution, model: str, facts: str) -> None:
         {name: found.mean_effect(name, known) for name in ("direct", *found.effects)},
         found.attention[rows].mean(0),
     )
+
+
+def _show_located(located: Located) -> None:
+    document = located.summary()
+    sizes = [] if document["median_size"] is None else [
+        ["median size of a set", document["median_size"]],
+        ["other facts lost by the same set", document["others_lost"]],
+        ["facts lost by a random set of that size", document["random_lost"]],
+    ]  # fmt: skip
+    print_table(
+        f"sets of components whose ablation loses a fact: {document['with_a_set']} of {document['facts']} facts",
+        ["", "value"],
+        sizes,
+    )
+    print_table(
+        "heads against MLPs",
+        ["kind", "facts lost without it", "95 %", "share of DLA", "95 %"],
+        [
+            [
+                share.kind, f"{share.lost} of {share.facts}", f"{share.interval.low:.0%}-{share.interval.high:.0%}",
+                share.direct, f"{share.direct_interval.low:.2f}-{share.direct_interval.high:.2f}",
+            ]
+            for share in located.shares
+        ],
+    )  # fmt: skip
 
 
 def _show_components(found: Attribution, effects: dict[str, Any], attention: Any) -> None:

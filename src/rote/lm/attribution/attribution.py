@@ -187,6 +187,7 @@ def attribution(
     relation: str | None = None,
     key: Sequence[str] | None = None,
     known: bool = False,
+    most: int | None = None,
     effects: Sequence[Effect] = EFFECTS,
     batch: int = 32,
     progress: Progress = SILENT,
@@ -194,8 +195,9 @@ def attribution(
     """Attribute facts to the heads and MLPs of a language model (Llama type or GPT-2).
 
     Facts are asked under the first of `templates`, or of those that come with a named source. `relation` keeps one
-    relation, `key` one fact, `known` the facts whose first token is right. Means of ablations and other subjects of
-    patching are taken from the complete relation. Only the answer's first token is attributed.
+    relation, `key` one fact, `known` the facts whose first token is right, `most` so many of each relation, evenly
+    spaced. Means of ablations and other subjects of patching are taken from the complete relation. Only the answer's
+    first token is attributed.
 
     >>> import rote, tempfile
     >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
@@ -205,7 +207,7 @@ def attribution(
     [True, True]
     """
     parts = components_of(model)
-    runs = asked_prompts(model, task, templates, relation=relation, key=key, known=known, batch=batch)
+    runs = asked_prompts(model, task, templates, relation=relation, key=key, known=known, most=most, batch=batch)
     kept: list[tuple[AskedFact, BatchEffects, int]] = []
     total = sum(-(-len(run.places) // batch) for run in runs) * len(parts.layers) * len(effects)
     with progress.stage(f"attributing facts to {len(parts.all):,} components", total) as stage:
@@ -241,11 +243,13 @@ def asked_prompts(
     relation: str | None,
     key: Sequence[str] | None,
     known: bool,
+    most: int | None = None,
     batch: int,
 ) -> list[AskedPrompts]:
     """The prompts of each relation that is asked about, under the first of its templates."""
-    if batch < 1:
-        raise InputError(f"`batch`: {batch} prompts at once are none; give at least 1")
+    for name, number in (("batch", batch), ("most", most)):
+        if number is not None and number < 1:
+            raise InputError(f"`{name}`: {number} facts are none; give at least 1")
     asked = require_associations(facts(task, keys="words"), "a language model is asked for facts with one answer each")
     table = in_words(asked)
     relations = set(table.relations)
@@ -265,6 +269,8 @@ def asked_prompts(
         places = [at for at, row in enumerate(prompts.questions.rows) if row in wanted]
         if known:
             places = _known(model, prompts, places, 4 * batch)
+        if most is not None and len(places) > most:
+            places = [places[number * len(places) // most] for number in range(most)]
         keys = tuple(tuple(table.keys[row].values()) for row in prompts.questions.rows)
         if places:
             runs.append(AskedPrompts(prompts, tuple(places), keys))
