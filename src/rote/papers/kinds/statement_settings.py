@@ -170,7 +170,71 @@ class PositionMemorizer:
     context: int
 
 
+@dataclass(frozen=True)
+class SparseTable:
+    """Random facts after two tokens, more than an attention layer with d = k holds, with both priors: built, fitted and
+    trained."""
+
+    vocab: int
+    facts: int
+    dim: int
+    heads: int
+
+
+@dataclass(frozen=True)
+class DeepTable:
+    """Random facts in a Transformer with d = k whose heads, or whose neurons beside one head per layer, are divided
+    among its layers."""
+
+    vocab: int
+    context: int
+    facts: int
+    dim: int
+    heads: int
+    """Heads of all layers together."""
+    layers: int
+    mlp: bool = False
+
+
+@dataclass(frozen=True)
+class DeepQueries:
+    """Random labels of random queries in layers of query attention over one context."""
+
+    context: int
+    facts: int
+    classes: int
+    dim: int
+    head_dim: int
+    heads: int
+    """Heads of all layers together."""
+    layers: int
+
+
+@dataclass(frozen=True)
+class SplitLayer:
+    """Random facts in one layer whose parameters are divided between attention heads and an MLP."""
+
+    vocab: int
+    facts: int
+    dim: int
+    head_dim: int
+    heads: int
+    budget: int
+    """Heads that attention and MLP together have the parameters of."""
+
+
+@dataclass(frozen=True)
+class EqualCompute:
+    """All pairs of tokens in an attention layer and in an MLP of its size, with the same arithmetic for training."""
+
+    vocab: int
+    dim: int
+    heads: int
+    gigaflops: float
+
+
 Setting = (
     BestEncoder | AttentionLayer | OneSumOfMany | SharpenedTable | LookUpRows | TwoContexts | Circle | AttentionRank
-    | StoredFacts | QueryAttentionRank | BuiltQueryAttention | Memorizer | PositionMemorizer
+    | StoredFacts | QueryAttentionRank | BuiltQueryAttention | Memorizer | PositionMemorizer | SparseTable
+    | DeepTable | DeepQueries | SplitLayer | EqualCompute
 )  # fmt: skip
