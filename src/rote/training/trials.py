@@ -92,6 +92,15 @@ def attempt_trials(
     return chain(refused, _run_jobs(jobs, workers or os.cpu_count() or 1, device, None, progress))
 
 
+def train_here(trial: TrainingTrial, engine: EngineName = "auto") -> Trained:
+    """Train one model in the calling thread, whose CPU time is then the model's too."""
+    jobs, refused = _jobs([trial], engine, "cpu", None, 1)
+    for _, failed in refused:
+        raise failed.error
+    with SILENT.stage("training", trial.protocol.steps) as stage:
+        return _run_job(jobs[0], "cpu", stage, threading.Event())[0]
+
+
 def _whole(outcomes: Iterator[tuple[TrainingTrial, Trained | Failed]]) -> Iterator[tuple[TrainingTrial, Trained]]:
     for trial, outcome in outcomes:
         if isinstance(outcome, Failed):

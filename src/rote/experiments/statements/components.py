@@ -18,10 +18,10 @@ from rote.training.initial import flattened, unflattened
 from rote.training.native_engine import NativeObjective
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import Protocol, learning_rates
-from rote.training.train import train
+from rote.training.trials import TrainingTrial, train_here
 
-TRAINING = Protocol(name="components", steps=3000, peak=2e-2, beta2=0.95)
-RELEARN_STEPS, RELEARN_RATES = 1500, (5e-3, 2e-2)
+TRAINING = Protocol(name="components", steps=2000, peak=2e-2, beta2=0.95)
+RELEARN_STEPS, RELEARN_RATES = 1000, (5e-3, 2e-2)
 ATTENTION, MLP = ("query", "key", "value", "output"), ("mlp_in", "mlp_bias", "mlp_out")
 COMPUTE_RATES = (1e-2, 3e-2)
 
@@ -41,7 +41,7 @@ def split_numbers(cell: SplitLayer, seed: int) -> Numbers:
         vocab=cell.vocab, context=2, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads,
         width=round((cell.budget - cell.heads) * neurons_each), scale_scores=True,
     )  # fmt: skip
-    (trained,) = train(task, spec, [seed], TRAINING, workers=1)
+    trained = train_here(TrainingTrial(task, spec, TRAINING, seed))
     weights = trained.model.weights
     numbers: Numbers = {"parameters": spec.parameters(), "accuracy": trained.accuracy}
     for name, logits in _ablated(spec, weights, torch.from_numpy(task.contexts).long()).items():
@@ -50,7 +50,11 @@ def split_numbers(cell: SplitLayer, seed: int) -> Numbers:
     renewed = AssociationTask(task.contexts, answers, task.vocabulary)
     for name, parts in (("new_attention", ATTENTION), ("new_mlp", MLP), ("new_both", ATTENTION + MLP)):
         numbers[name] = max(_relearned(spec, weights, renewed, parts, peak) for peak in RELEARN_RATES)
-    return numbers
+    share = cell.heads / cell.budget
+    return numbers | {
+        "attention_shortfall": share - (numbers["new_attention"] or 0.0),
+        "mlp_shortfall": 1 - share - (numbers["new_mlp"] or 0.0),
+    }
 
 
 def _ablated(spec: MlpTransformer, weights: dict[str, Tensor], contexts: Tensor) -> dict[str, Tensor]:
@@ -107,8 +111,8 @@ def compute_numbers(cell: EqualCompute, seed: int) -> Numbers:
     numbers: Numbers = {}
     for name, spec in specs.items():
         steps = max(1, round(cell.gigaflops * 1e9 / (3 * task.facts * flops_per_context(spec))))
-        protocol = Protocol(name="compute", steps=steps, beta2=0.95)
-        runs = [train(task, spec, [seed], protocol, workers=1, peak=peak)[0] for peak in COMPUTE_RATES]
+        protocols = [Protocol(name="compute", steps=steps, peak=peak, beta2=0.95) for peak in COMPUTE_RATES]
+        runs = [train_here(TrainingTrial(task, spec, protocol, seed)) for protocol in protocols]
         best = max(runs, key=lambda run: run.accuracy or 0.0)
         numbers |= {
             name: best.accuracy or 0.0, f"{name}_steps": steps, f"{name}_cpu_seconds": best.seconds,

@@ -15,12 +15,12 @@ from rote.models.query_attention import QueryAttention
 from rote.papers.kinds.statement_settings import DeepQueries, DeepTable
 from rote.tasks import AssociationTask, Vocabulary
 from rote.training.protocol import Protocol, learning_rates
-from rote.training.train import train
+from rote.training.trials import TrainingTrial, train_here
 
-RATES = (5e-3, 1e-2, 2e-2, 4e-2)
+RATES = (5e-3, 2e-2, 4e-2)
 """Peaks of the learning rate, of which the one with the least loss counts: deeper models need lower ones."""
 QUERY_RATES = (1e-2, 3e-2)
-TRAINING = Protocol(name="depth", steps=4000, beta2=0.95)
+TRAINING = Protocol(name="depth", steps=3000, beta2=0.95)
 
 
 def table_numbers(cell: DeepTable, seed: int) -> Numbers:
@@ -30,7 +30,7 @@ def table_numbers(cell: DeepTable, seed: int) -> Numbers:
     contexts = np.stack(np.unravel_index(keys, (cell.vocab,) * cell.context), 1)
     task = AssociationTask(contexts, draw.integers(cell.vocab, size=cell.facts), Vocabulary.numbered(cell.vocab))
     spec = _spec(cell)
-    tried = {peak: train(task, spec, [seed], TRAINING, workers=1, peak=peak)[0] for peak in RATES}
+    tried = {peak: train_here(TrainingTrial(task, spec, TRAINING.changed(peak=peak), seed)) for peak in RATES}
     sound = {peak: trained for peak, trained in tried.items() if not trained.diverged}
     if not sound:
         return {"parameters": spec.parameters(), "bits_per_parameter": 0, "accuracy": 0, "rate": None}
@@ -80,7 +80,7 @@ def query_numbers(cell: DeepQueries, seed: int) -> Numbers:
     return {"parameters": parameters, "bits_per_parameter": held / parameters, "accuracy": accuracy, "rate": rate}
 
 
-QUERY_STEPS = 2000
+QUERY_STEPS = 1500
 
 
 def _fit_queries(
@@ -116,4 +116,6 @@ def _fit_queries(
     with torch.no_grad():
         last = logits()
         loss = float(torch.nn.functional.cross_entropy(last, labels))
-        return (loss if math.isfinite(loss) else math.log(cell.classes)), float((last.argmax(1) == labels).float().mean())
+        return (loss if math.isfinite(loss) else math.log(cell.classes)), float(
+            (last.argmax(1) == labels).float().mean()
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any, ClassVar
 
@@ -18,10 +18,11 @@ from rote.experiments.statements.schedule import StatementSchedule
 from rote.experiments.statements.verdicts import decide_on_statement
 from rote.experiments.verdict import Verdict
 from rote.papers.claims import Rule
-from rote.papers.kinds.statements import Line, Statement
+from rote.papers.kinds.statements import Line, Statement, Study
 
 MEASURED: tuple[tuple[Tone, Shape], ...] = (
-    ("blue", "disc"), ("vermilion", "square"), ("green", "triangle"), ("purple", "diamond"),
+    ("blue", "disc"), ("vermilion", "square"), ("green", "triangle"), ("purple", "diamond"), ("orange", "down"),
+    ("sky", "plus"), ("ink", "disc"), ("grey", "square"),
 )  # fmt: skip
 STATED: tuple[tuple[Tone, Style], ...] = (
     ("ink", "dashed"), ("orange", "dotted"), ("grey", "dash-dotted"), ("grey", "line"),
@@ -36,9 +37,40 @@ def statement_chart(findings: StatementPoints, title: str, note: str) -> Panels:
     panels = []
     for name, points in findings.series.items():
         drawn = _lines(points, figure.lines, figure.x, log_x=figure.log_x, log_y=figure.log_y)
-        ticks = sorted({mark.x for series in drawn for mark in series.marks})
-        panels.append(XYChart(name, figure.x, figure.y, drawn, log_x=figure.log_x, log_y=figure.log_y, x_ticks=ticks))
+        panels.append(
+            XYChart(name, figure.x, figure.y, drawn, log_x=figure.log_x, log_y=figure.log_y, x_ticks=_ticks(drawn))
+        )
     return Panels(title, panels, note)
+
+
+def study_chart(findings: StatementPoints, study: Study, title: str, note: str) -> Panels:
+    """A panel for each view and series, or for each view with a line for each series; a label looks alike in all."""
+    axes = {"log_x": study.log_x, "log_y": study.log_y}
+    panels = []
+    if study.together:
+        for view in study.views:
+            drawn = []
+            for (name, points), (tone, shape) in zip(findings.series.items(), cycle(MEASURED), strict=False):
+                (line,) = _lines(points, [Line(view.lines[0].value, name)], study.x, **axes)
+                drawn.append(replace(line, tone=tone, shape=shape))
+            panels.append(XYChart(view.lines[0].label, study.x, view.y, drawn, x_ticks=_ticks(drawn), **axes))
+        return Panels(title, panels, note)
+    labels = dict.fromkeys(line.label for view in study.views for line in view.lines if not line.bound)
+    styles = dict(zip(labels, cycle(MEASURED), strict=False))
+    for view in study.views:
+        for name, points in findings.series.items():
+            drawn = [
+                line
+                if line.name not in styles
+                else replace(line, tone=styles[line.name][0], shape=styles[line.name][1])
+                for line in _lines(points, view.lines, study.x, **axes)
+            ]
+            panels.append(XYChart(name, study.x, view.y, drawn, x_ticks=_ticks(drawn), **axes))
+    return Panels(title, panels, note)
+
+
+def _ticks(drawn: Sequence[ChartSeries]) -> list[float]:
+    return sorted({mark.x for series in drawn for mark in series.marks})
 
 
 def _lines(
@@ -97,7 +129,18 @@ class StatementFindings(StatementPoints, Findings[Statement, StatementSchedule])
         return [{"series": point.series, "x": point.x, "seed": point.seed, **point.numbers} for point in self.evaluated]
 
     def charts(self) -> dict[str, Chart]:
+        if isinstance(self.figure, Study):
+            return {self.figure.id: study_chart(self, self.figure, self.conclusion, self.conditions)}
         return {self.figure.id: statement_chart(self, self.title, self.conditions)}
+
+    @property
+    def conclusion(self) -> str:
+        """The headline of a study if the claims that it rests on are supported; else what was asked."""
+        if not isinstance(self.figure, Study):
+            return self.title
+        supported = {claim.id for claim, verdict in self.verdicts if verdict.outcome == "holds"}
+        headline = self.figure.headline
+        return headline.conclusion if supported.issuperset(headline.claims) else self.title
 
     def extras(self) -> dict[str, Any]:
         return {"passage": self.figure.passage, "x": self.figure.x}

@@ -1,4 +1,4 @@
-"""Statements of a paper: built or evaluated in every cell of a grid, never trained."""
+"""Statements of a paper, and studies of open questions: named numbers in every cell of a grid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rote.experiments.findings import Findings
 from rote.experiments.kind import FigureKind, RunChoices
 from rote.experiments.runner import Rows, Schedule
 from rote.experiments.statements.schedule import StatementSchedule
-from rote.papers.kinds.statements import Statement
+from rote.papers.kinds.statements import Statement, Study
 from rote.training.protocol import EngineName
 
 
@@ -38,7 +38,7 @@ def _findings(schedule: StatementSchedule, rows: Rows) -> Findings[Statement, St
 
 STATEMENTS = FigureKind(
     name="statements",
-    figures=(Statement,),
+    figures=(Statement, Study),
     schedule=_schedule,
     run=_run,
     findings=_findings,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rote.experiments.statements import attention, encoders, memorizers, query_attention
+from rote.experiments.statements import attention, components, depth, encoders, memorizers, query_attention, sparse
 from rote.experiments.statements.schedule import StatementTrial
 from rote.papers.kinds import statement_settings as settings
 
@@ -24,6 +24,11 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.BuiltQueryAttention: query_attention.built_numbers,
     settings.Memorizer: memorizers.memorizer_numbers,
     settings.PositionMemorizer: memorizers.position_numbers,
+    settings.SparseTable: sparse.sparse_numbers,
+    settings.DeepTable: depth.table_numbers,
+    settings.DeepQueries: depth.query_numbers,
+    settings.SplitLayer: components.split_numbers,
+    settings.EqualCompute: components.compute_numbers,
 }
 
 

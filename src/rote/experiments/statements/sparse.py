@@ -21,7 +21,7 @@ from rote.models.forward import forward
 from rote.papers.kinds.statement_settings import SparseTable
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 from rote.training.protocol import Protocol
-from rote.training.train import train
+from rote.training.trials import TrainingTrial, train_here
 
 FIT_STEPS = 300
 """Iterations of L-BFGS on W_O and W_U. On the grid's largest cell 1,000 lower the loss by less than 0.01 log N."""
@@ -106,7 +106,7 @@ def _logits(facts: Facts, prior: np.ndarray, spec: AttentionOnly, seed: int) -> 
 
 
 def _trained(facts: Facts, prior: np.ndarray, spec: AttentionOnly, seed: int) -> Tensor:
-    (trained,) = train(facts.task(prior), spec, [seed], TRAINING, workers=1)
+    trained = train_here(TrainingTrial(facts.task(prior), spec, TRAINING, seed))
     return forward(trained.model.spec, trained.model.weights, torch.from_numpy(facts.contexts)).double()
 
 

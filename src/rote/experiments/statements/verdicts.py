@@ -11,7 +11,7 @@ from rote.experiments.power_law import Exponent, log_log_exponent, power_outcome
 from rote.experiments.statements.points import StatementPoint, StatementPoints
 from rote.experiments.verdict import Verdict
 from rote.papers.claims import GrowsAs, Rule, side_in_words
-from rote.papers.kinds.statements import AtMost, StaysInProportion
+from rote.papers.kinds.statements import AtMost, HigherBeyondFirst, StaysInProportion
 
 
 @singledispatch
@@ -90,6 +90,27 @@ def _(rule: StaysInProportion, measured: StatementPoints) -> Verdict:
     )
     over = any(small > rule.factor * large for small, large in grown.values())
     return Verdict("does not" if over else "holds", why, {series: list(ends) for series, ends in grown.items()})
+
+
+@decide_on_statement.register
+def _(rule: HigherBeyondFirst, measured: StatementPoints) -> Verdict:
+    values: dict[float, list[float]] = {}
+    for point in measured.series.get(rule.series, []):
+        value = point.value(rule.of)
+        if value is not None:
+            values.setdefault(point.x, []).append(value)
+    if len(values) < 2:
+        return Verdict("undecided", "fewer than two values of x")
+    (_, first), *others = values.items()
+    best, found = max(others, key=lambda row: sum(row[1]) / len(row[1]))
+    shown = [f"{_shown(min(v))} to {_shown(max(v))}" for v in (first, found)]
+    x = measured.schedule.figure.x
+    why = f"{shown[0]} at {x} = {_shown(min(values))}; the best of the others {shown[1]}, at {_shown(best)}"
+    numbers = {_shown(at): found for at, found in values.items()}
+    if min(found) > (1 + rule.by) * max(first):
+        return Verdict("holds", why, numbers)
+    never = all(max(found) <= (1 + rule.by) * min(first) for _, found in others)
+    return Verdict("does not" if never else "undecided", why, numbers)
 
 
 def _named(side: str | float, value: float) -> str:

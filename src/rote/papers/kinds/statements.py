@@ -62,6 +62,36 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class View:
+    """One panel for each series of a study, or one for all of them."""
+
+    y: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A conclusion, which titles the drawing if every one of these claims is supported."""
+
+    conclusion: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Statement):
+    """An open question as something to run: models are built and trained, and several numbers are drawn."""
+
+    views: tuple[View, ...]
+    headline: Headline
+    together: bool = False
+    """Whether the series are lines of one panel. Default: each has panels of its own."""
+
+    @property
+    def trains(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
 class AtMost(Rule):
     """One number is at most another in every trial (a cell and a seed) that has both."""
 
@@ -96,4 +126,20 @@ class StaysInProportion(Rule):
         return (
             f"{side_in_words(self.value)} / {side_in_words(self.to)} at the smallest x is at most {self.factor:g} "
             "times that at the largest, in every series; refuted when it is more in one"
+        )
+
+
+@dataclass(frozen=True)
+class HigherBeyondFirst(Rule):
+    """In one series, a number is higher at some larger x than at the smallest x, for all seeds."""
+
+    of: str
+    series: str
+    by: float = 0.05
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"{side_in_words(self.of)} at some larger x, its lowest seed, is more than {self.by:.0%} above the highest "
+            "seed at the smallest x; refuted if at every larger x the highest seed is not so far above the lowest there"
         )
