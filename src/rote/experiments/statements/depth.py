@@ -7,11 +7,11 @@ import math
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from rote.experiments.statements.encoders import Numbers
 from rote.models.attention_only import AttentionOnly, Transformer
 from rote.models.mlp_transformer import MlpTransformer
-from rote.models.query_attention import QueryAttention
 from rote.papers.kinds.statement_settings import DeepQueries, DeepTable
 from rote.tasks import AssociationTask, Vocabulary
 from rote.training.protocol import Protocol, learning_rates
@@ -19,7 +19,7 @@ from rote.training.trials import TrainingTrial, train_here
 
 RATES = (5e-3, 2e-2, 4e-2)
 """Peaks of the learning rate, of which the one with the least loss counts: deeper models need lower ones."""
-QUERY_RATES = (1e-2, 3e-2)
+QUERY_RATES, QUERY_STEPS = (1e-2, 3e-2), 1500
 TRAINING = Protocol(name="depth", steps=3000, beta2=0.95)
 
 
@@ -58,64 +58,57 @@ def _spec(cell: DeepTable) -> Transformer:
 
 
 def query_numbers(cell: DeepQueries, seed: int) -> Numbers:
-    """Bits held of random labels of random queries after one shared context, by `cell.layers` layers.
-
-    Layer l adds its output to the query that the next layer asks with; the readout reads the last layer's output alone,
-    so that one layer is the model of Mahdavi et al. 2024.
-    """
+    """Bits held of random labels of random queries over one shared context."""
     generator = torch.Generator().manual_seed(seed)
     context = torch.randn(cell.context, cell.dim, generator=generator)
     queries = torch.randn(cell.facts, cell.dim, generator=generator)
     labels = torch.randint(cell.classes, (cell.facts,), generator=generator)
-    heads = cell.heads // cell.layers
-    layer = QueryAttention(
-        context=cell.context, dim=cell.dim, head_dim=cell.head_dim, heads=heads, outputs=cell.classes
-    )
-    readout = cell.classes * cell.dim
-    parameters = cell.layers * (layer.parameters() - readout) + readout
-    losses = {rate: _fit_queries(cell, heads, context, queries, labels, seed, rate) for rate in QUERY_RATES}
+    losses = {rate: _fitted(cell, context, queries, labels, seed, rate) for rate in QUERY_RATES}
     rate = min(losses, key=lambda rate: losses[rate][0])
     loss, accuracy = losses[rate]
+    parameters = sum(tensor.numel() for tensor in stacked_weights(cell, seed))
     held = cell.facts * (math.log(cell.classes) - loss) / math.log(2)
     return {"parameters": parameters, "bits_per_parameter": held / parameters, "accuracy": accuracy, "rate": rate}
 
 
-QUERY_STEPS = 1500
+def stacked_weights(cell: DeepQueries, seed: int) -> list[Tensor]:
+    """Query, key, value and output of every layer, then the readout, random."""
+    generator = torch.Generator().manual_seed(1000 + seed)
+    heads, d, k = cell.heads // cell.layers, cell.dim, cell.head_dim
+    shapes = [(heads, k, d), (heads, k, d), (heads, 1, d), (heads, d, 1)] * cell.layers + [(cell.classes, d)]
+    fans = [d, d, d, heads] * cell.layers + [d]
+    return [torch.randn(shape, generator=generator) / math.sqrt(fan) for shape, fan in zip(shapes, fans, strict=True)]
 
 
-def _fit_queries(
-    cell: DeepQueries, heads: int, context: Tensor, queries: Tensor, labels: Tensor, seed: int, peak: float
+def stacked_logits(weights: list[Tensor], context: Tensor, queries: Tensor) -> Tensor:
+    """Layers of query attention: each adds its output to the query that the next layer asks with.
+
+    The readout reads the last layer's output alone, so that one layer is the model of Mahdavi et al. 2024 with one
+    value per head and scores divided by sqrt(d).
+    """
+    *layers, readout = weights
+    asked, added = queries, queries
+    for query, key, value, output in zip(*[iter(layers)] * 4, strict=True):
+        keys = key @ context.T / math.sqrt(context.shape[1])
+        pattern = (asked @ query.transpose(1, 2) @ keys).softmax(2)  # heads x examples x n
+        added = torch.einsum("hen,nh->eh", pattern, context @ value[:, 0].T) @ output[..., 0]
+        asked = asked + added
+    return added @ readout.T
+
+
+def _fitted(
+    cell: DeepQueries, context: Tensor, queries: Tensor, labels: Tensor, seed: int, peak: float
 ) -> tuple[float, float]:
     """Loss in nats and accuracy after Adam on all examples per step."""
-    generator = torch.Generator().manual_seed(1000 + seed)
-    d, k = cell.dim, cell.head_dim
-
-    def drawn(*shape: int) -> Tensor:
-        return (torch.randn(*shape, generator=generator) / math.sqrt(d)).requires_grad_()
-
-    layers = [(drawn(heads * k, d), drawn(heads, k, d), drawn(heads, d), drawn(heads, d)) for _ in range(cell.layers)]
-    readout = drawn(cell.classes, d)
-    adam = torch.optim.Adam([*(tensor for layer in layers for tensor in layer), readout], betas=(0.9, 0.95))
-
-    def logits() -> Tensor:
-        asked, added = queries, queries
-        for query, key, value, output in layers:
-            keys = key @ context.T  # heads x k x n
-            asks = (asked @ query.T).unflatten(1, (heads, k)).transpose(0, 1)
-            pattern = (asks @ keys / math.sqrt(k)).softmax(2)  # heads x examples x n
-            values = context @ value.T  # n x heads
-            added = torch.einsum("hen,nh->eh", pattern, values) @ output * math.sqrt(d / heads)
-            asked = asked + added
-        return added @ readout.T
-
+    weights = [tensor.requires_grad_() for tensor in stacked_weights(cell, seed)]
+    adam = torch.optim.Adam(weights, betas=(0.9, 0.95))
     for rate in learning_rates("cosine", QUERY_STEPS, peak, 0.0, 0.05, 1):
         adam.param_groups[0]["lr"] = float(rate)
         adam.zero_grad()
-        torch.nn.functional.cross_entropy(logits(), labels).backward()
+        functional.cross_entropy(stacked_logits(weights, context, queries), labels).backward()
         adam.step()
     with torch.no_grad():
-        last = logits()
-        loss = float(torch.nn.functional.cross_entropy(last, labels))
-        return (loss if math.isfinite(loss) else math.log(cell.classes)), float(
-            (last.argmax(1) == labels).float().mean()
-        )
+        last = stacked_logits(weights, context, queries)
+        loss = float(functional.cross_entropy(last, labels))
+        accuracy = float((last.argmax(1) == labels).float().mean())
+    return (loss if math.isfinite(loss) else math.log(cell.classes)), accuracy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any, ClassVar
@@ -24,6 +24,8 @@ MEASURED: tuple[tuple[Tone, Shape], ...] = (
     ("blue", "disc"), ("vermilion", "square"), ("green", "triangle"), ("purple", "diamond"), ("orange", "down"),
     ("sky", "plus"), ("ink", "disc"), ("grey", "square"),
 )  # fmt: skip
+Styles = Mapping[str, tuple[Tone, Shape]]
+"""Of measured series, by label."""
 STATED: tuple[tuple[Tone, Style], ...] = (
     ("ink", "dashed"), ("orange", "dotted"), ("grey", "dash-dotted"), ("grey", "line"),
 )  # fmt: skip
@@ -45,27 +47,31 @@ def statement_chart(findings: StatementPoints, title: str, note: str) -> Panels:
 
 def study_chart(findings: StatementPoints, study: Study, title: str, note: str) -> Panels:
     """A panel for each view and series, or for each view with a line for each series; a label looks alike in all."""
-    axes = {"log_x": study.log_x, "log_y": study.log_y}
+
+    def drawn(points: Sequence[StatementPoint], lines: Sequence[Line], styles: Styles) -> list[ChartSeries]:
+        found = _lines(points, lines, study.x, log_x=study.log_x, log_y=study.log_y)
+        return [
+            replace(series, tone=styles[series.name][0], shape=styles[series.name][1])
+            if series.name in styles
+            else series
+            for series in found
+        ]
+
+    def panel(name: str, y: str, series: Sequence[ChartSeries]) -> XYChart:
+        return XYChart(name, study.x, y, series, log_x=study.log_x, log_y=study.log_y, x_ticks=_ticks(series))
+
     panels = []
-    if study.together:
-        for view in study.views:
-            drawn = []
-            for (name, points), (tone, shape) in zip(findings.series.items(), cycle(MEASURED), strict=False):
-                (line,) = _lines(points, [Line(view.lines[0].value, name)], study.x, **axes)
-                drawn.append(replace(line, tone=tone, shape=shape))
-            panels.append(XYChart(view.lines[0].label, study.x, view.y, drawn, x_ticks=_ticks(drawn), **axes))
-        return Panels(title, panels, note)
-    labels = dict.fromkeys(line.label for view in study.views for line in view.lines if not line.bound)
-    styles = dict(zip(labels, cycle(MEASURED), strict=False))
     for view in study.views:
-        for name, points in findings.series.items():
-            drawn = [
-                line
-                if line.name not in styles
-                else replace(line, tone=styles[line.name][0], shape=styles[line.name][1])
-                for line in _lines(points, view.lines, study.x, **axes)
+        if study.together:
+            styles = dict(zip(findings.series, cycle(MEASURED), strict=False))
+            lines = [
+                drawn(points, [Line(view.lines[0].value, name)], styles)[0] for name, points in findings.series.items()
             ]
-            panels.append(XYChart(name, study.x, view.y, drawn, x_ticks=_ticks(drawn), **axes))
+            panels.append(panel(view.lines[0].label, view.y, lines))
+            continue
+        labels = dict.fromkeys(line.label for view in study.views for line in view.lines if not line.bound)
+        styles = dict(zip(labels, cycle(MEASURED), strict=False))
+        panels += [panel(name, view.y, drawn(points, view.lines, styles)) for name, points in findings.series.items()]
     return Panels(title, panels, note)
 
 
@@ -135,12 +141,14 @@ class StatementFindings(StatementPoints, Findings[Statement, StatementSchedule])
 
     @property
     def conclusion(self) -> str:
-        """The headline of a study if the claims that it rests on are supported; else what was asked."""
+        """The headline of a study if its claims were decided so; else what was asked."""
         if not isinstance(self.figure, Study):
             return self.title
-        supported = {claim.id for claim, verdict in self.verdicts if verdict.outcome == "holds"}
         headline = self.figure.headline
-        return headline.conclusion if supported.issuperset(headline.claims) else self.title
+        supported = {claim.id for claim, verdict in self.verdicts if verdict.outcome == "holds"}
+        refuted = {claim.id for claim, verdict in self.verdicts if verdict.refuted}
+        found = supported.issuperset(headline.supported) and refuted.issuperset(headline.refuted)
+        return headline.conclusion if found else self.title
 
     def extras(self) -> dict[str, Any]:
         return {"passage": self.figure.passage, "x": self.figure.x}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
+from scipy.optimize import OptimizeResult, minimize_scalar
 from torch import Tensor
 
 from rote.constructions.build import build
@@ -143,7 +143,8 @@ def _loss(logits: Tensor, answers: np.ndarray, prior: np.ndarray) -> float:
     def at(scale: float) -> float:
         return float(weights @ torch.nn.functional.cross_entropy(scale * logits, right, reduction="none"))
 
-    return min(at(0), at(1), float(minimize_scalar(at, bounds=(0, 2), method="bounded").fun))
+    found = cast(OptimizeResult, minimize_scalar(at, bounds=(0, 2), method="bounded"))
+    return min(at(0), at(1), float(found.fun))
 
 
 def recalled(logits: Tensor, answers: np.ndarray) -> np.ndarray:

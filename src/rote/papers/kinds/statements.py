@@ -71,10 +71,11 @@ class View:
 
 @dataclass(frozen=True)
 class Headline:
-    """A conclusion, which titles the drawing if every one of these claims is supported."""
+    """A conclusion, which titles the drawing if these claims are supported and those refuted."""
 
     conclusion: str
-    claims: tuple[str, ...]
+    supported: tuple[str, ...] = ()
+    refuted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
