@@ -12,11 +12,16 @@ from rote.experiments.statements.measures import measured_record
 from rote.experiments.statements.schedule import StatementSchedule
 from rote.papers import FIGURES, figure_named
 from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
-from rote.papers.kinds.statements import Statement
+from rote.papers.kinds.statements import Statement, Study
 from rote.papers.verdicts import shipped_verdicts, verdicts_on
 
 CLAIMS = {(figure.id, claim.id) for figures in FIGURES.values() for figure in figures for claim in figure.claims}
-STATEMENTS = [figure for figures in FIGURES.values() for figure in figures if isinstance(figure, Statement)]
+STATEMENTS = [
+    figure
+    for figures in FIGURES.values()
+    for figure in figures
+    if isinstance(figure, Statement) and not isinstance(figure, Study)
+]
 SLOW = (
     "dana2025.theorem1-checked",
     "dana2025.theorem3-checked",
