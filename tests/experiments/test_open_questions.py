@@ -140,7 +140,7 @@ def test_the_title_is_the_conclusion_only_if_its_claims_are_supported():
 
 def test_a_study_has_a_panel_for_each_view_and_series():
     (chart,) = found(SPARSE, {"trained_zipf": 0.5, "kept_half": 0.7}).charts().values()
-    assert [panel.y_label for panel in chart.panels] == [view.y for view in SPARSE.views for _ in range(2)]
+    assert [panel.y_label for panel in chart.panels] == [view.y for _ in range(2) for view in SPARSE.views]
     (together,) = found(DEPTH, {"bits_per_parameter": 1.0}).charts().values()
     assert [len(panel.series) for panel in together.panels] == [4]
 

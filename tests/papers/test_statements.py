@@ -14,10 +14,15 @@ from rote.experiments.statements.measures import MEASURES
 from rote.experiments.statements.schedule import StatementSchedule
 from rote.papers import FIGURES, figure_named, figures_named
 from rote.papers.kinds.statement_settings import Setting
-from rote.papers.kinds.statements import Statement
+from rote.papers.kinds.statements import Statement, Study
 from rote.theory import RESULTS
 
-STATEMENTS = [figure for figures in FIGURES.values() for figure in figures if isinstance(figure, Statement)]
+STATEMENTS = [
+    figure
+    for figures in FIGURES.values()
+    for figure in figures
+    if isinstance(figure, Statement) and not isinstance(figure, Study)
+]
 every_statement = pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
 
 

@@ -29,9 +29,9 @@ UNIFORM = tuple(Line(line.value.replace("zipf", "uniform"), line.label) for line
 
 SPARSE = Study(
     "rote.sparse-regime",
-    "Loss and recall with more facts than a model holds, against dP / N",
+    "Loss and recall with more facts than a model holds, against dP / facts",
     'Dana 2024 (slides), Limitations: "We do not know how memorization occurs in the sparce regime dP < N_eps"',
-    "dP / N",
+    "dP / facts",
     "loss / log N",
     tuple(
         StatementCell(f"d = k = {dim}", dim * heads / FACTS, SparseTable(50, FACTS, dim, heads))
@@ -70,8 +70,8 @@ SPARSE = Study(
         Claim("law-most", "At every size it holds at most 2 bits per parameter", AtMost("bits_per_parameter", 2.0)),
     ),
     quick=(0.016, 0.032),
-    seconds=180,
-    quick_seconds=30,
+    seconds=134,
+    quick_seconds=12,
     log_x=True,
     log_y=False,
     note="N = 50, S = 2, 2,500 facts; P modules are H heads; losses at the best temperature.",
@@ -81,10 +81,10 @@ SPARSE = Study(
         View(
             "share recalled, Zipf prior",
             (
-                Line("kept_half", "rank up to 1/2 of what fits"),
-                Line("kept_one", "1/2 to 1"),
-                Line("kept_two", "1 to 2"),
-                Line("kept_more", "above 2"),
+                Line("kept_half", "rank / facts that fit: up to 1/2"),
+                Line("kept_one", "rank / facts that fit: 1/2 to 1"),
+                Line("kept_two", "rank / facts that fit: 1 to 2"),
+                Line("kept_more", "rank / facts that fit: above 2"),
             ),
         ),
     ),

@@ -60,18 +60,21 @@ def study_chart(findings: StatementPoints, study: Study, title: str, note: str) 
     def panel(name: str, y: str, series: Sequence[ChartSeries]) -> XYChart:
         return XYChart(name, study.x, y, series, log_x=study.log_x, log_y=study.log_y, x_ticks=_ticks(series))
 
-    panels = []
-    for view in study.views:
-        if study.together:
-            styles = dict(zip(findings.series, cycle(MEASURED), strict=False))
-            lines = [
-                drawn(points, [Line(view.lines[0].value, name)], styles)[0] for name, points in findings.series.items()
-            ]
+    if study.together:
+        styles = dict(zip(findings.series, cycle(MEASURED), strict=False))
+        panels = []
+        for view in study.views:
+            named = [(points, [Line(view.lines[0].value, name)]) for name, points in findings.series.items()]
+            lines = [drawn(points, line, styles)[0] for points, line in named]
             panels.append(panel(view.lines[0].label, view.y, lines))
-            continue
-        labels = dict.fromkeys(line.label for view in study.views for line in view.lines if not line.bound)
-        styles = dict(zip(labels, cycle(MEASURED), strict=False))
-        panels += [panel(name, view.y, drawn(points, view.lines, styles)) for name, points in findings.series.items()]
+        return Panels(title, panels, note)
+    labels = dict.fromkeys(line.label for view in study.views for line in view.lines if not line.bound)
+    styles = dict(zip(labels, cycle(MEASURED), strict=False))
+    panels = [
+        panel(name, view.y, drawn(points, view.lines, styles))
+        for name, points in findings.series.items()
+        for view in study.views
+    ]
     return Panels(title, panels, note)
 
 
