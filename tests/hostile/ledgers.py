@@ -84,11 +84,15 @@ class Ledgers:
             ledger.execute("INSERT INTO failures SELECT id, 7, 'out of memory', '2026-01-01T00:00:00+00:00' FROM cells")
             ledger.commit()
 
-    def bad(self, rng: random.Random, given: Path) -> Attempt:
-        run, other = given / "run", self._runs[0]
+    def harmed(self, rng: random.Random, run: Path) -> None:
+        """Write a run that means harm."""
         run.mkdir()
         shutil.copy(rng.choice(self._runs) / FILE, run / FILE)
         rng.choice((_value, _value, _value, _value, _values, _table, _bytes, _bit, _bit, _file))(run / FILE, rng)
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        run, other = given / "run", self._runs[0]
+        self.harmed(rng, run)
         words = [word.format(run=run, given=given, other=other) for word in rng.choice(COMMANDS)]
 
         def attempt() -> bool:

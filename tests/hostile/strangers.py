@@ -54,13 +54,18 @@ class StrangersFolders:
             Path(rote.build(FACTS, "dana2025.theorem1").save(store / "numbers")),
             Path(rote.build(FACTS, "kajitsuka2025.theorem4_1").save(store / "packed")),
             Path(rote.build(FACTS, "nichani2024.trained").save(store / "memory")),
+            Path(rote.build(FACTS, "rote.memory_layer").save(store / "layer")),
         ]
 
-    def bad(self, rng: random.Random, given: Path) -> Attempt:
-        folder = given / "model"
+    def harmed(self, rng: random.Random, folder: Path) -> None:
+        """Write a folder that means harm."""
         shutil.copytree(rng.choice(self._whole), folder)
         for _ in range(rng.choice((1, 1, 2, 3))):
             rng.choice(HARMS)(folder, rng)
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        folder = given / "model"
+        self.harmed(rng, folder)
         words = [word.format(folder=folder, given=given) for word in rng.choice(COMMANDS)]
         (given / "victim").write_text("precious")
 
