@@ -20,7 +20,7 @@ def test_bad_input_is_refused_or_read_and_nothing_else(name, tmp_path, monkeypat
     (surface,) = surfaces(tmp_path / "store", name)
     verdicts = [watched(surface, number, tmp_path / "scratch") for number in range(round(ATTEMPTS * SHARES[name]))]
     assert [(verdict.case, *verdict.flaws) for verdict in verdicts if verdict.flaws] == []
-    assert sum(not verdict.accepted for verdict in verdicts) > len(verdicts) / 2
+    assert sum(not verdict.accepted for verdict in verdicts) >= len(verdicts) / 2
 
 
 def test_the_watch_sees_what_it_watches_for(tmp_path, monkeypatch):
