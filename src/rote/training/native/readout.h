@@ -24,8 +24,10 @@ struct Slots {
   std::vector<int32_t> token;  // the first next token of each context
   Floats weight;
   bool single = true;  // no context has two next tokens
+  long version = 0;  // counts assignments
 
   void assign(const Table& table, long size) {
+    version++;
     context.assign(size, -1);
     token.assign(size, 0);
     if (weight.size() != size)
