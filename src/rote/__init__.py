@@ -14,8 +14,8 @@ Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `
 `sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
 `recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`. Ground truth: `suite`. This machine: `doctor`.
 
-Wherever facts are asked for, a task or anything that `rote.facts` reads will do. Errors that rote raises on purpose are
-`rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
+Every argument called `facts` accepts a task or anything that `rote.facts` accepts. Errors that rote raises on purpose
+are `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
 
 What is in `rote.__all__` is stable: it changes in a release that says so. So is what is in `rote.types` (types of
 arguments and results), `rote.extend` (your own constructions, results, architectures) and `rote.testing` (their

@@ -217,7 +217,7 @@ def unpacked_xz(data: bytes, kind: FileKind, where: str) -> bytes:
     if len(text) > kind.most:
         raise InputError(f"{where}: unpacks to more than {kind.most:,} bytes, too many for {kind.name}")
     if not reader.eof or reader.unused_data:
-        raise InputError(f"{where}: {'goes on after its end' if reader.eof else 'ends too early'}; is it damaged?")
+        raise InputError(f"{where}: {'has data after its end' if reader.eof else 'ends too early'}; is it damaged?")
     return text
 
 

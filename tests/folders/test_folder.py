@@ -149,7 +149,7 @@ def test_damaged_text_files(folder, name, content, message):
         (packed_xz(b'["a", "a"]'), "appears twice"),
         (packed_xz(b'["a"]'), "the vocabulary has 1 tokens"),
         (packed_xz(b'["a"')[:-9], "ends too early|cannot be unpacked"),
-        (packed_xz(b'["a"]') * 2, "goes on after its end"),
+        (packed_xz(b'["a"]') * 2, "has data after its end"),
         (b'["a"] is no xz stream', "cannot be unpacked"),
         (b"", "ends too early"),
         (lzma.compress(b" " * (WORDS.most + 1), preset=0), "unpacks to more than"),

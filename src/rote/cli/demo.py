@@ -167,7 +167,7 @@ def _with_one_answer_changed(task: AssociationTask) -> AssociationTask:
 
 
 class _Story:
-    """Prints as it goes, unless one JSON document was asked for."""
+    """Prints as it goes, unless one JSON document was requested."""
 
     def __init__(self, silent: bool) -> None:
         self._silent = silent

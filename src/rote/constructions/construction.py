@@ -1,6 +1,6 @@
 """Constructions: weights in closed form (or by a convex solve) that store given facts.
 
-A construction takes a `Request` and returns a `Draft`: a model in the dtype asked for, with what was measured on the
+A construction takes a `Request` and returns a `Draft`: a model in the requested dtype, with what was measured on the
 way. `rote.build` then runs the model on every fact and certifies what it recalls.
 
 What a construction says of itself (a `Construction`) is read without importing torch, so that methods are listed at

@@ -27,7 +27,7 @@ class Method:
     exact: bool
     """Whether it stores every fact or fails, in place of as many as it can."""
     dtype: str
-    """Precision of its models unless another is asked for."""
+    """Default precision of its models."""
     options: dict[str, dict[str, Any]]
     """Settings of its own, each with its default and what it means."""
     source: str

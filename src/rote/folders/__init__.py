@@ -1,6 +1,6 @@
 """Model folders on disk: written whole or not at all, read back, verified.
 
-What needs tensors is imported when it is first asked for: whether a folder can be written, and how the facts of one
+What needs tensors is imported on first use: whether a folder can be written, and how the facts of one
 were read, is known without them.
 """
 

@@ -9,7 +9,7 @@ import numpy as np
 from rote.tasks import TokenTask
 
 MOST_TOKENS = 16
-"""Tokens that are told apart; of more, the commonest."""
+"""Most tokens that are distinguished, the commonest first."""
 
 
 @dataclass(frozen=True)

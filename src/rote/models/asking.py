@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 AT_ONCE = 1024
-"""Keys that are run together."""
+"""Keys per forward pass."""
 
 
 @dataclass(frozen=True)
 class RunnerUp:
-    """Another answer, and how far its logit is behind the best one."""
+    """Another answer, and by how much its logit is below the best one."""
 
     answer: str
     behind: float
@@ -120,7 +120,7 @@ def _numbers(logits: Tensor | np.ndarray) -> np.ndarray:
 
 
 def _largest(logits: np.ndarray, count: int) -> np.ndarray:
-    """Places of the largest logits of each row, largest first; of equal ones the smaller token first."""
+    """Indices of the largest logits of each row, largest first; ties by the smaller token."""
     if count < logits.shape[1]:
         some = np.sort(np.argpartition(-logits, count - 1, axis=1)[:, :count], axis=1)
     else:

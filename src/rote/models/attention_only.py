@@ -40,9 +40,9 @@ class Transformer(Spec, frozen=True):
     positions: Positions = "stream"
     """`stream`: added once to the embedded tokens, as in the equation. `every-layer`: each layer after the first adds a
     table of its own to the stream as well (d S parameters more each). `attention`: what the released experiments run;
-    every layer computes X <- X + attention(X + P) with one table P for all of them, so that attention reads positions
+    every layer computes X <- X + attention(X + P) with one table P for all layers, so that attention reads positions
     and the stream never carries them. Behind a shared compression positions are always left out of the stream: they
-    are added after compression, from one table in R^k for all layers with `attention`, else from one for each."""
+    are added after compression, from one table in R^k for all layers with `attention`, else from one per layer."""
     wide_heads: bool = False
     """Permit head_dim > dim: redundant parameters, but published experiments train such models."""
     scale_scores: bool = False
@@ -58,8 +58,8 @@ class AttentionOnly(Transformer, frozen=True):
     """One or more layers of multi-head attention with a skip connection, between an embedding and an unembedding.
 
     Parameters, one layer: d(S + 2N + 4kH), or d(S + 2N + 2(k + r)H) with query-key rank r (Remark 2: r = 1 suffices).
-    Further layers add 2d(k + r)H each. Attention is causal: a position attends to itself and to what precedes, so that
-    one layer is the paper's equation and more layers are what a language model would run.
+    Further layers add 2d(k + r)H each. Attention is causal: a position attends to itself and to those before it. One
+    layer is the paper's equation, and several layers run as in a language model.
 
     Variant `shared` is what the paper's released experiments run when d != k: one compression d -> k and one
     decompression k -> d around all heads of all layers, positions in R^k, heads of k x k matrices:

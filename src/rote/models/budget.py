@@ -1,6 +1,6 @@
-"""How many numbers may be held at once where work is done a few rows at a time: one place for every such choice.
+"""Memory budgets of work that is done a few rows at a time, in one place.
 
-The choices differ because what they trade differs; results depend on none of them but for the rounding of sums.
+Results do not depend on them, except for the rounding of sums.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MANTISSA_BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 """Whole numbers up to 2^bits are exact."""
 
 ATTENDED = 2
-"""Column of the state that attention writes; F1 leaves a token's code in column 0 and may hand on one more value."""
+"""Column of the state that attention writes; F1 leaves a token's code in column 0 and may pass on one more value."""
 
 
 def refuse_short_words(dtype: str, word_bits: int) -> list[str]:
@@ -65,7 +65,7 @@ class DeepRelu(Spec, frozen=True):
     mixing: Literal["softmax", "sum"] = "softmax"
     """Uniform softmax attention, or a plain sum (deep sets)."""
     every_position: bool = False
-    """Give logits at every position (sequence to sequence), not at the last alone."""
+    """Give logits at every position (sequence to sequence) instead of the last one only."""
 
     def refusals(self) -> list[str]:
         refused = []

@@ -61,7 +61,7 @@ class Model:
     weights: dict[str, Tensor]
     vocabulary: Vocabulary | None = None
     reader: KeyReader | None = None
-    """How keys in words become token ids, and which keys were stored; what a vocabulary alone can tell when absent."""
+    """How keys in words become token ids, and which keys were stored. Default: the vocabulary alone."""
 
     def __post_init__(self) -> None:
         differences = misfits(self.spec, self.weights)
@@ -85,17 +85,17 @@ class Model:
         return html_pairs(f"{self.spec.architecture} model", {**sizes, **rest})
 
     def _knows(self) -> str:
-        """What the model can be asked, in words."""
+        """The questions that the model takes, in words."""
         if self.vocabulary is None:
             return "without a vocabulary"
         known = self.reader is not None and self.reader.stored is not None
         return f"{len(self.vocabulary):,} tokens, {'knows its keys' if known else 'does not know its keys'}"
 
     def to_torch(self) -> RoteModule:
-        """The model as a `torch.nn.Module` with parameters of its own, named as in a model folder.
+        """The model as a `torch.nn.Module` with its own parameters, named as in a model folder.
 
         Logits and gradients are those of the one forward pass. Its submodules take hooks and `patterns(contexts)`
-        gives the patterns (see `rote.RoteModule`); `rote.from_torch` is the way back.
+        gives the attention patterns (see `rote.RoteModule`). `rote.from_torch` converts it back.
         """
         return RoteModule(self.spec, self.weights, self.vocabulary, self.reader)
 
@@ -136,7 +136,7 @@ class Model:
 
     @torch.no_grad()
     def logits_in_parts(self, inputs: Any) -> Iterator[Tensor]:
-        """The same logits, of some inputs at a time and in order, where all of them together would be large."""
+        """The same logits in order, for some inputs at a time, where all of them would take much memory."""
         yield from forward_in_parts(self.spec, self.weights, self._tensors(inputs))
 
     def ask(self, *words: str | float | date, runners_up: int = 3) -> Answer:
@@ -172,7 +172,7 @@ class Model:
 
 
 def misfits(spec: Spec, weights: dict[str, Tensor]) -> list[str]:
-    """Everything in which tensors differ from what a specification asks for."""
+    """Every difference between tensors and their specification."""
     differences = []
     floats, integers = spec.shapes(), spec.index_shapes()
     for name, shape in {**floats, **integers}.items():

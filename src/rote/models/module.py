@@ -11,13 +11,13 @@ from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
 SEEN = ("attention", "stream")
-"""What of a layer can be hooked: its patterns, and the residual stream after it."""
+"""Hook points of a layer: its attention patterns, and the residual stream after it."""
 
 
 class RoteModule(nn.Module):
     """Parameters named as in a model folder around the one forward pass that rote has.
 
-    The names have dots in them (`layers.0.query`), so a tensor belongs to nested modules without code of their own,
+    The names have dots in them (`layers.0.query`), so a tensor belongs to nested plain modules,
     and `state_dict()` gives exactly the tensors of `model.safetensors`. Integer tensors are buffers.
 
     In attention-only models and those with an MLP the submodules `layers.0.attention` (patterns: batch x heads x
@@ -75,7 +75,7 @@ class RoteModule(nn.Module):
         return forward(self.spec, self.state_dict(keep_vars=True), inputs, self._tap if hooked else None)
 
     def patterns(self, contexts: Tensor) -> list[Tensor]:
-        """Attention patterns, one tensor (batch x heads x position x context) a layer."""
+        """Attention patterns, one tensor (batch x heads x position x context) per layer."""
         seen: list[Tensor] = []
 
         def tap(name: str, tensor: Tensor) -> Tensor:

@@ -38,7 +38,7 @@ class QueryAttention(Spec, frozen=True):
     embed: bool = False
     """One affine map d -> d on the query and on every token of the context first."""
     sinusoids: bool = False
-    """Add fixed sinusoidal positions after it, the query standing first and the context behind it."""
+    """Add fixed sinusoidal positions after it, the query first, then the context."""
     scale_scores: bool = False
     """Divide scores by sqrt(dim); the published experiments do so even when head_dim differs."""
     readout_bias: bool = False

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from rote.errors import InputError, cut, problems, validation_problems
 
 Count = Annotated[int, Field(ge=1, le=2**40)]
-"""A size: at least one, and small enough that no product of a few of them means anything else."""
+"""A size: at least one, and small enough that products of a few sizes cannot overflow."""
 
 CountOrZero = Annotated[int, Field(ge=0, le=2**40)]
 """A size that may be zero."""
@@ -24,7 +24,7 @@ Dtype = Literal["float64", "float32", "bfloat16", "float16"]
 """Float dtypes that weights are saved in, by name."""
 
 MOST_PARAMETERS = 2**45
-"""Above this a specification is a slip of the keyboard: 2^45 float32 numbers are 128 TiB."""
+"""Larger specifications are rejected as typing errors: 2^45 float32 numbers are 128 TiB."""
 
 ARCHITECTURES: dict[str, type[Spec]] = {}
 

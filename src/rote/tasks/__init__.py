@@ -1,6 +1,6 @@
 """What is to be memorized: associations, distributions, vector sequences, and where they come from.
 
-Names are imported when first asked for, so that theory, which needs a task's sizes alone, loads no numerics.
+Names are imported on first use, so that theory, which only needs a task's sizes, loads no numerics.
 `facts`, which reads them from anywhere, is in `rote.tasks.facts`.
 """
 

@@ -114,7 +114,7 @@ class AssociationTask(TokenTask):
         return len(self._key_rows[0])
 
     def recalled_keys(self, missed: np.ndarray) -> int:
-        """Distinct keys with a row that is not among the missed ones: rows that repeat a key count once."""
+        """Distinct keys with a row that was not missed; rows that repeat a key count once."""
         return len(np.unique(np.delete(self._key_rows[1], missed)))
 
     def answers_to_recall(self) -> np.ndarray:

@@ -55,7 +55,7 @@ def one_answer_each(
     vocab: int,
     choice: Contradictions,
 ) -> tuple[np.ndarray, list[str], list[str]]:
-    """Rows that are kept, one a key, what is wrong, and what was chosen.
+    """Rows that are kept (one per key), the problems, and the choices made.
 
     With `choice` refuse, keys that have several answers are wrong; otherwise one answer of each is kept.
     """

@@ -1,7 +1,7 @@
 """Distribution tasks: each context has a prior and a distribution over the next token.
 
 Rows are kept sparse (`starts`, `tokens`, `probabilities`, as in a CSR matrix): a weighted table of facts names few
-answers per key. `dense` gives the rows a construction asks for.
+answers per key. `dense` gives the rows that a construction needs as a matrix.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class DistributionTask(TokenTask):
     ) -> DistributionTask:
         """From rows of token ids with a weight each: weights of one context give its distribution, their sum its prior.
 
-        Rows of weight zero say nothing and are dropped; contexts keep their order of appearance.
+        Rows of weight zero are dropped; contexts keep their order of appearance.
         """
         if not np.all(np.isfinite(weights)) or np.any(weights < 0):
             raise InputError("distribution task: weights must be finite and not negative")
@@ -228,7 +228,7 @@ class DistributionTask(TokenTask):
 
     @property
     def answer_bits(self) -> None:
-        """Likeliest tokens are not the distribution: how much of it is stored, divergence tells."""
+        """None: recalling the likeliest tokens does not store the distribution; divergence measures that."""
         return None
 
     def lines(self) -> Iterator[str]:

@@ -20,8 +20,8 @@ Facts: TypeAlias = Annotated[
     Task | str | os.PathLike[str] | Frame | Mapping[Any, Any] | list[Any] | tuple[Any, ...] | Iterator[Any],
     "a path, a DataFrame, a mapping or pairs of keys and answers, a generator, a named source or a task",
 ]
-"""What is accepted wherever facts are: a task, a path, a DataFrame of any library, a mapping or pairs of keys and
-answers, a generator or a named source."""
+"""What every argument called `facts` accepts: a task, a path, a DataFrame of any library, a mapping or pairs of keys
+and answers, a generator or a named source."""
 
 GENERATOR = "random"
 STDIN = "-"
@@ -38,8 +38,8 @@ def facts(source: Facts, **reading: Any) -> Task:
 
     `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
     column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse,
-    keep, first, last or most), `ignore_case`, `ignore_punctuation`. Options that are None count as absent. A task is
-    given back as it is.
+    keep, first, last or most), `ignore_case`, `ignore_punctuation`. Options that are None are ignored. A task is
+    returned unchanged.
 
     >>> import rote
     >>> capitals = rote.facts({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
@@ -81,7 +81,7 @@ def source_names() -> list[str]:
 
 
 def parse_reading(given: dict[str, Any]) -> Reading:
-    """Reading options by name; None counts as absent and one key column may be given as plain text."""
+    """Reading options by name; None is ignored, and one key column may be given as plain text."""
     values = {name: value for name, value in given.items() if value is not None}
     if isinstance(values.get("key"), str):
         values["key"] = (values["key"],)
@@ -105,7 +105,7 @@ def _from_file(path: Path, written: str, reading: Reading) -> Task:
 
 
 def facts_in(data: bytes, name: str, **reading: Any) -> Task:
-    """The task in the bytes of a file that is not on disk, such as one sent to a page; its name tells the format."""
+    """The task in the bytes of a file that is not on disk, for example one uploaded to the page."""
     from rote.tasks.readers.formats import table_in
     from rote.tasks.reading import task_from_table
 

@@ -1,4 +1,4 @@
-"""From the words of a question to the token ids that a model reads: the reading and padding its own facts had.
+"""From the words of a question to the token ids that a model reads, with the reading and padding of its facts.
 
 A key is a tuple of cells, as in the table it came from. Someone who asks may type a cell of several words without
 quotation marks (`capital United States`), or a spelled key letter by letter (`J F K`): of the ways to take such words,
@@ -32,13 +32,13 @@ class KeyReader:
     context: int
     reading: Reading = field(default_factory=Reading)
     columns: tuple[str, ...] = ()
-    """Names of the cells of a key; one a token where there was no table."""
+    """Names of the cells of a key; one per token where there was no table."""
     stored: KeySet | None = None
-    """The keys that were stored; absent where it was left out, and then any key that can be read may be one."""
+    """The keys that were stored; None where the set was left out, and then every readable key counts as known."""
 
     @classmethod
     def of(cls, task: TokenTask, keep_keys: bool = True) -> KeyReader:
-        """The reader of a task's own keys, with the set of them unless it is to be left out."""
+        """The reader of a task's own keys, with the set of stored keys unless that is left out."""
         stored = KeySet.of(task.contexts) if keep_keys else None
         return cls(task.vocabulary, task.context, task.origin.reading, task.origin.key_columns, stored)
 
@@ -75,7 +75,7 @@ class KeyReader:
         return ways[int(known.argmax())]
 
     def _ways(self, words: list[str]) -> Iterator[tuple[str, ...]]:
-        """Every way to take words as a key's cells, the plainest first."""
+        """Every way to divide words into a key's cells, the plainest first."""
         if self.cells == 1 and len(words) > 1:
             yield (" ".join(words),)
             yield ("".join(words),)

@@ -1,4 +1,4 @@
-"""Which keys were stored, in few bytes, so that a model can say that it has never heard of a key.
+"""Which keys were stored, in few bytes, so that a model can say that a key is unknown.
 
 Two kinds, whichever is smaller:
 
@@ -6,8 +6,8 @@ Two kinds, whichever is smaller:
   such tokens, set where it is a key. It never errs, and it is the smaller one where keys fill a good part of what can
   be spelled: 2,207 bytes for 7,884 codes of three letters, 189 for 987 of 4 x 250 pairs of relation and country.
 - `hashed`: every key becomes a whole number below keys x 2^b, and the numbers are kept in order (Elias and Fano): their
-  low b bits as they are, and how they rise in two bits a key. A key that was stored is always known; another one is
-  taken for one with probability 2^-b. With b = 10 that is one in 1,024, at 12 bits a key.
+  low b bits as they are, and their increments in two bits per key. A stored key is always known; another one is
+  taken for one with probability 2^-b. With b = 10 that is one in 1,024, at 12 bits per key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rote.errors import InputError
 
 BITS = 10
-"""b: an unknown key is taken for a stored one once in 2^10 times."""
+"""b: an unknown key is taken for a stored one with probability 2^-10."""
 
 LARGEST_EXACT = 2**27
 """Sequences of tokens up to which one bit each is considered at all: 16 MiB."""

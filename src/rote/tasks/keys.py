@@ -14,10 +14,10 @@ JOINED = "\0"
 """Stands between the cells of a key while they are spelled; no cell contains it."""
 
 SHORTEST = 2
-"""Tokens of a padded key at least: with one, attention would have nothing to look at but itself."""
+"""Fewest tokens of a padded key: with one, attention could only look at itself."""
 
 MOST_IDS = 2**30
-"""Token ids of one task at most: 4 GiB of them."""
+"""Most token ids of one task: 4 GiB."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def as_words(columns: Sequence[Sequence[str]]) -> Tokenised:
 
 
 def as_spaces(columns: Sequence[Sequence[str]], context: int | None = None) -> Tokenised:
-    """Cells split at their spaces, padded on the left to `context` tokens: those of the longest key when absent."""
+    """Cells split at their spaces, padded on the left to `context` tokens. Default: those of the longest key."""
     split = [" ".join(cells).split() for cells in zip(*columns, strict=True)]
     longest = max(map(len, split))
     if context is not None and context < longest:
@@ -67,7 +67,7 @@ def as_letters(columns: Sequence[Sequence[str]], context: int | None = None) -> 
     """Cells spelled in letters (code points), padded on the left so that the last token is the key's own last letter.
 
     Several cells of one key stand in one spelling with a separator token between them. `context` is the number of
-    tokens to pad to: the longest key's letters when absent, and two at least.
+    tokens to pad to, at least two. Default: the longest key's letters.
     """
     spelled = list(columns[0]) if len(columns) == 1 else [JOINED.join(cells) for cells in zip(*columns, strict=True)]
     lengths = np.fromiter(map(len, spelled), dtype=np.int64, count=len(spelled))

@@ -20,8 +20,8 @@ def next_tokens(
 ) -> DistributionTask:
     """The commonest `contexts` contexts of these texts, each with the tokens that follow it.
 
-    A text begins with `context` marks of its start and ends with one of its end. With `vocab`, so many tokens are told
-    apart, marks included, the commonest first; all others count as one.
+    A text begins with `context` marks of its start and ends with one of its end. With `vocab`, only that many tokens,
+    marks included, are kept apart, the commonest first; all others count as one.
     """
     marked = [[START] * context + list(text) + [END] for text in texts]
     counted = Counter(token for text in marked for token in text[context:-1])

@@ -29,14 +29,14 @@ class Reading(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: tuple[str, ...] | None = None
-    """Key columns, in order; every column but the answer and the weight when absent."""
+    """Key columns, in order. Default: every column but the answer and the weight."""
     answer: str | None = None
-    """Answer column; the last one (the weight aside) when absent."""
+    """Answer column. Default: the last one that is not the weight."""
     weight: str | None = None
-    """Weight column; the one named `weight` when absent. Its presence makes a distribution task."""
+    """Weight column, which makes a distribution task. Default: the one named `weight`."""
     keys: Keys | None = None
-    """How key cells become tokens; by what the table needs when absent: keys of several cells as words, keys of one
-    cell in letters."""
+    """How key cells become tokens. Default: by the table, keys of several cells as words and keys of one cell in
+    letters."""
     context: int | None = None
     """Pad letters, or what spaces divide, to this many tokens instead of the longest key's."""
     contradictions: Contradictions = "refuse"
@@ -44,13 +44,13 @@ class Reading(BaseModel):
     blanks: Literal["refuse", "skip"] = "refuse"
     """What to do with a row whose key or answer is blank."""
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)
-    """The character between cells; that of the file's name when absent, or the one its first line is divided by."""
+    """The character between cells. Default: by the file's name, or the one that divides its first line."""
     header: Literal["yes", "no"] | None = None
-    """Whether the first line names the columns; noticed when absent."""
+    """Whether the first line names the columns. Default: detected."""
     encoding: Encoding | None = None
-    """How bytes become letters; noticed when absent."""
+    """Text encoding. Default: detected."""
     sheet: str | None = None
-    """Sheet of a workbook (.xlsx); the first one that is not hidden when absent."""
+    """Sheet of a workbook (.xlsx). Default: the first one that is not hidden."""
     ignore_case: bool = False
     """Whether keys that differ only in upper and lower case are one; questions are read the same way."""
     ignore_punctuation: bool = False
@@ -63,11 +63,11 @@ class Origin(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str = "in memory"
-    """What was asked for: a path, a generator or a named source, as the user wrote it."""
+    """A path, a generator or a named source, as the user wrote it."""
     licence: str | None = None
     citation: str | None = None
     reading: Reading = Reading()
-    """How the facts were read: what was asked for, and what was chosen where nothing was."""
+    """How the facts were read, with every default filled in."""
     key_columns: tuple[str, ...] = ()
     """Names of the cells that make a key; empty where there was no table."""
     answer_column: str | None = None

@@ -1,7 +1,7 @@
 """From a table of text to a task: which columns are the key, which the answer, which the weight, and how keys are read.
 
-Rows that repeat a fact (same key, same answer) are one fact. What becomes of a key with several answers is told in
-`contradictions`; a weight column makes a distribution of them.
+Rows that repeat a fact (same key, same answer) are one fact. `contradictions` says what happens to a key
+with several answers; a weight column makes them a distribution.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary
 
 LONGEST_SPELLED = 80
-"""Letters of a key up to which it is spelled when nobody says how to read it: attention looks at every one of them."""
+"""Longest key, in letters, that is spelled by default: attention looks at every letter."""
 
 SENTENCE = 4
 """Words per key, on average, from which keys are sentences."""
 
 ANSWER = "answer"
-"""A column of this name says of itself what it is."""
+"""A column of this name is the answer by default."""
 
 WEIGHT = "weight"
 """A column of this name holds weights unless it is asked for as something else."""
@@ -47,7 +47,7 @@ class Roles:
 def task_from_table(table: Table, origin: Origin) -> TokenTask:
     """The task a table holds when it is read as `origin.reading` says; every problem is reported at once.
 
-    The task's origin says how it was read: what the reading leaves open is filled in, what was noticed is noted.
+    The task's origin says how it was read, with every default filled in and notes on what was detected.
     """
     reading = origin.reading
     roles = _roles(table, reading)
@@ -101,15 +101,15 @@ def task_from_table(table: Table, origin: Origin) -> TokenTask:
 
 
 def _chosen_columns(reading: Reading, roles: Roles) -> list[str]:
-    """A note of what is key and what is answer, where a table has more than two columns and nobody said, not even the
-    column's name."""
+    """A note on which columns are key and answer, where a table has more than two and neither the user nor a column's
+    name said so."""
     if reading.key is not None or reading.answer is not None or len(roles.key) < 2 or roles.answer == ANSWER:
         return []
     return [f"keys are the columns {listed(roles.key)}, answers {roles.answer} (`key` and `answer` choose others)"]
 
 
 def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading, list[str]]:
-    """The reading with a choice of words or letters, and a note that tells of it where nobody made one.
+    """The reading with a choice of words or letters, and a note about it where the user made none.
 
     Keys of several cells have something to attend to as they are. A key of one cell would be a single token, so it is
     spelled, or split at its spaces where it is a sentence or longer than `LONGEST_SPELLED` letters.
@@ -130,7 +130,7 @@ def _chosen_keys(reading: Reading, key_cells: list[list[str]]) -> tuple[Reading,
 
 
 def _roles(table: Table, reading: Reading) -> Roles:
-    """The columns a reading names, or those it leaves to custom: the last one answers, the others are the key."""
+    """The columns that a reading names. Default: the last one is the answer, the others are the key."""
     names = list(table.columns)
     asked = [*(reading.key or ()), *(name for name in (reading.answer, reading.weight) if name is not None)]
     flaws = [

@@ -1,6 +1,6 @@
-"""What every kind of task answers, so that nobody who uses tasks need ask which kind one is.
+"""The interface of every kind of task, so that users of tasks need not know which kind one is.
 
-A task has rows (facts, contexts or examples). Recall asks for one answer per row where there is one to ask for: an
+A task has rows (facts, contexts or examples). Recall compares one answer per row where there is one: an
 association's answer, a context's likeliest token, an example's label. Tasks know nothing of models.
 """
 
@@ -73,25 +73,25 @@ class Task(ABC):
 
     @abstractmethod
     def answers_to_recall(self) -> np.ndarray:
-        """The answer that recall asks for, for each row; an error where the task has none."""
+        """The answer of each row, as recall compares it; an error where the task has none."""
 
     @property
     def recall_ceiling(self) -> float:
-        """Best share of those answers that any model can give."""
+        """Best accuracy on those answers that any model can reach."""
         return self.ceiling
 
     @property
     def answer_bits(self) -> float | None:
-        """Bits in those answers, where recalling all of them is to have stored the task."""
+        """Bits in those answers, where recalling all of them means storing the task."""
         return self.entropy_bits
 
     @property
     def distinct_keys(self) -> int:
-        """Different questions that the rows ask."""
+        """Number of distinct questions."""
         return self.facts
 
     def recalled_keys(self, missed: np.ndarray) -> int:
-        """Different questions that are answered when all rows but these are recalled."""
+        """Distinct questions that are answered if all rows but these are recalled."""
         return self.facts - len(missed)
 
     def majority(self) -> Task:

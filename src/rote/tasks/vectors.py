@@ -112,7 +112,7 @@ class VectorTask(Task):
 
     @property
     def ceiling(self) -> float:
-        """Best share of labels any model can give: equal inputs with different labels cannot all be right."""
+        """Best accuracy on labels of any model: equal inputs with different labels cannot all be right."""
         if self.labels is None:
             return 1.0
         whole = self.queries
@@ -132,7 +132,7 @@ class VectorTask(Task):
 
     @property
     def entropy_bits(self) -> float | None:
-        """Bits in the labels; none for real-valued targets, whose bits depend on a precision nobody has chosen."""
+        """Bits in the labels; None for real-valued targets, whose bits depend on the precision."""
         return None if self.labels is None else entropy_bits(np.bincount(self.labels)) * self.facts
 
     def _fingerprint(self) -> str:

@@ -17,7 +17,7 @@ SEPARATOR = "<sep>"
 
 
 class Vocabulary:
-    """Tokens in a fixed order; the id of a token is its place in it."""
+    """Tokens in a fixed order; the id of a token is its index."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens: tuple[str, ...] = tuple(tokens)

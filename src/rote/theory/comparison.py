@@ -1,6 +1,6 @@
 """Parameter counts that Section 6 of Dana, Pydi and Chevaleyre 2025 compares, for T associations; constants are one.
 
-Notation: N vocab, S context, d dim, T associations (T_eps where an eps-approximation is asked for).
+Notation: N vocab, S context, d dim, T associations (T_eps for an eps-approximation).
 """
 
 from __future__ import annotations

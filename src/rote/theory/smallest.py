@@ -23,7 +23,7 @@ class SmallestModel:
 
     @property
     def bits_per_parameter(self) -> float | None:
-        """None: as many as the dtype has that is asked for."""
+        """Always None: the precision is the dtype of the build."""
         return None
 
 

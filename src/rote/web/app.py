@@ -1,4 +1,4 @@
-"""The application: addresses, and what stands behind each."""
+"""The application: addresses and their handlers."""
 
 from __future__ import annotations
 

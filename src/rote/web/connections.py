@@ -18,7 +18,7 @@ from rote import interrupts
 MOST = 256
 HEADER_SECONDS, BODY_SECONDS, ANSWER_SECONDS = 10.0, 30.0, 60.0
 STOPPING = 0.7
-"""Seconds after which a server that was told to stop is ended."""
+"""Seconds after which a stopping server is killed."""
 
 
 class LimitedConnection(H11Protocol):
@@ -54,7 +54,7 @@ class LimitedConnection(H11Protocol):
         self._look()
 
     def _look(self) -> None:
-        """Set the limit for what this connection waits for now."""
+        """Set the time limit of the current wait."""
         cycle = self.cycle
         if self.transport.is_closing():
             self._expect(None, 0)

@@ -2,7 +2,7 @@
 
 An address names a source by its name. Of a dropped table it carries the few sizes that theory needs and a fingerprint,
 by which the server finds the table again while it is among the last few that it keeps in memory. No table is written
-to disk. Without a table the sizes alone describe the facts: so many, over so many tokens.
+to disk. Without a table the facts are described by their number and that of their tokens.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from rote.tasks.shape import TaskShape
 from rote.web.query import Query
 
 FIRST = "countries"
-"""What is shown to someone who asks for nothing."""
+"""Shown by default."""
 NO_TABLE = "none"
-"""In place of a source's name, where the sizes alone are looked at."""
+"""Stands for a source's name when only sizes are given."""
 MOST_TABLES = 4
 """Dropped tables that are kept in memory."""
 MOST_FACTS = 10_000_000
-"""Facts that may be asked about without a table."""
+"""Most facts that may be planned without a table."""
 SHAPE = ("associations", "vocab_of_table", "context_of_table", "key_tokens", "last_tokens", "groups", "answers", "bits")
 """A table's sizes as an address names them; those of the model have their plain names."""
 
@@ -106,7 +106,7 @@ def chosen_facts(query: Query) -> FactsChoice:
 
 
 def without_table(vocab: int, context: int, associations: int) -> FactsChoice:
-    """So many facts with every token everywhere and answers drawn evenly."""
+    """This many facts, with every token at every position and answers drawn uniformly."""
     if associations > MOST_FACTS:
         raise InputError(f"associations is {associations:,}, but without a table the page counts to {MOST_FACTS:,}")
     if associations > vocab ** min(context, 64):

@@ -1,4 +1,4 @@
-"""The inspector: models that were opened, their facts, and what is asked about them."""
+"""The inspector: opened models, their facts, and measurements of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rote.web.shelf import Entry
 from rote.web.workers import inside
 
 MOST_FACTS = 200_000
-"""Facts up to which they are listed and searched."""
+"""Most facts that are listed and searched."""
 MOST_FOUND = 40
 
 
@@ -39,7 +39,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Listing:
-    """The facts of a model, where they are at hand."""
+    """The facts of a model, where they are available."""
 
     task: AssociationTask | None
     why_not: str = ""
@@ -51,7 +51,7 @@ class Listing:
         return [line.casefold() for line in self.lines]
 
     def search(self, text: str) -> list[int]:
-        """Rows of the facts in which every word of the text occurs, those that begin with it first."""
+        """Rows of the facts that contain every word of the text, those that begin with it first."""
         words = text.casefold().split()
         if not words:
             return []
@@ -62,7 +62,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Stated:
-    """What a model folder says of itself, read without its tensors."""
+    """Configuration and certificate of a model folder, read without its tensors."""
 
     entry: Entry
     facts: str
@@ -103,7 +103,7 @@ def open_model(entry: Entry) -> Opened:
 
 
 def list_facts(opened: Opened, place: Place) -> Listing:
-    """The facts that a folder names, if they may be read and can be; otherwise why not."""
+    """The facts that a folder names if they may and can be read; otherwise the reason why not."""
     source, certificate = opened.folder.origin.source, opened.folder.certificate
     if certificate is not None and certificate.facts > MOST_FACTS:
         return Listing(None, f"{certificate.facts:,} facts are too many to list here; `rote inspect` takes them apart")

@@ -44,7 +44,7 @@ AT_ONCE = 2
 
 
 def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
-    """Add the inspector's addresses: what is asked about a model is answered by a process of its own."""
+    """Add the inspector's addresses; each model has its own process."""
     place = Place(Path.cwd(), tuple(shelf.folders))
 
     @app.get("/inspector")
@@ -72,7 +72,7 @@ def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
 
     @app.get("/inspector/live")
     async def live(request: Request) -> Response:
-        """Margins and heads, or how far they have come, alone."""
+        """Margins and heads, or their progress, as a fragment."""
         return await answered(request, "live")
 
     @app.get("/inspector/fact")
@@ -89,7 +89,7 @@ class ModelPages:
         self._taking_apart = threading.BoundedSemaphore(AT_ONCE)
 
     def _listing(self) -> Listing | None:
-        """The model's facts, unless reading them takes longer than an answer may."""
+        """The model's facts, unless reading them exceeds the time of an answer."""
         work = self._reading.ask("facts", lambda progress: list_facts(self._opened, self._place), READING_PATIENCE)
         return work.result if work.ready else None
 
@@ -134,7 +134,7 @@ class ModelPages:
 
 
 def _wait(opened: Opened) -> HTMLResponse:
-    """A page that looks again by itself until the facts are read."""
+    """A page that reloads itself until the facts are read."""
     return page("waiting.html", title=f"Model {opened.entry.label}", here="inspector", opened=opened)
 
 
@@ -154,7 +154,7 @@ def _found(listing: Listing, query: Query) -> dict[str, Any]:
 
 
 def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> dict[str, Any]:
-    """Margins and heads where they are ready, and the page of facts that is asked for."""
+    """Margins and heads where they are ready, and one page of facts."""
     number = query.whole("page", 1, 1, 10**6)
     order = query.choice("order", ("smallest", "largest"), "smallest")
     query.check()

@@ -1,6 +1,6 @@
-"""Work that takes longer than an answer may: done in turn by one thread, its progress there to be looked at.
+"""Work that takes longer than an answer may: one thread does it in turn and reports its progress.
 
-A page asks for a result by a key. It is there, or it is on its way, or, when too much is waiting already, refused.
+A page requests a result by a key: it is ready, in progress, or rejected because too much is waiting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rote.progress import Progress, Stage
 
 MOST_WAITING = 8
 MOST_KEPT = 24
-"""Results that are kept; the oldest make room."""
+"""Results that are kept; the oldest are dropped."""
 
 
 class Busy(RoteError):
@@ -26,7 +26,7 @@ class Busy(RoteError):
 
 
 class JobProgress(Progress):
-    """Keeps what it is told, for a page to show."""
+    """Keeps reported progress for a page to show."""
 
     def __init__(self) -> None:
         self.description, self.done, self.total = "waiting", 0, 0
@@ -56,7 +56,7 @@ class Job:
 
     @property
     def result(self) -> Any:
-        """The result; what went wrong is raised here."""
+        """The result; raises the job's error."""
         return self.future.result()
 
 
@@ -70,7 +70,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def ask(self, key: Hashable, work: Callable[[Progress], Any], wait: float = 0.0) -> Job:
-        """The job of this key, started if it is not known; waits so many seconds for it to end."""
+        """The job of this key, started if there is none; waits at most this many seconds for it."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -99,7 +99,7 @@ class Latest:
         self._last: dict[Hashable, Any] = {}
 
     def ask(self, key: Hashable, version: Hashable, work: Callable[[Progress], Any], wait: float = 0.0) -> Any | None:
-        """The result of this version if it is ready in so many seconds, else that of an earlier one, or nothing."""
+        """The result of this version if it is ready within these seconds, else that of an earlier version, or None."""
         with self._lock:
             asked, job = self._current.get(key, (None, None))
             if job is None or (job.ready and asked != version):
@@ -118,6 +118,6 @@ class Latest:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """What goes wrong in a job is told when its result is looked at; a job that needs longer goes on."""
+    """A job's error is raised when its result is read; a job that needs longer continues."""
     with suppress(TimeoutError, RoteError):
         yield

@@ -42,7 +42,7 @@ class PlannerState:
     facts: FactsChoice
     spec: AttentionOnly
     dtype: Dtype | None
-    """Of the builds; each method's own when absent, as for `rote plan`."""
+    """Precision of the builds. Default: each method's own, as for `rote plan`."""
 
     @property
     def precision(self) -> Dtype:
@@ -111,7 +111,7 @@ class PlannerState:
 
 
 def state_of(query: Query) -> PlannerState:
-    """The state that an address describes; what it leaves open is chosen for the facts."""
+    """The state that an address describes, with defaults chosen for the facts."""
     chosen = chosen_facts(query)
     start = _start(chosen.shape)
     sizes: dict[str, Any] = {
@@ -126,7 +126,7 @@ def state_of(query: Query) -> PlannerState:
 
 
 def _start(shape: TaskShape) -> AttentionOnly:
-    """The model by Theorem 1, as far as sliders reach; facts that it cannot hold still have bounds to look at."""
+    """The model by Theorem 1, within the sliders' range; bounds are shown for facts that it cannot hold too."""
     try:
         spec = theorem1_spec(shape)
     except InputError:

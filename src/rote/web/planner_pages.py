@@ -37,12 +37,12 @@ def add(app: FastAPI, tables: Tables, workers: Workers) -> None:
 
     @app.get("/planner/numbers")
     def numbers(request: Request) -> Response:
-        """What moves with the sliders, alone."""
+        """The part that depends on the sliders, as a fragment."""
         return page("planner_numbers.html", **_numbers(state_of(Query(request.query_params))))
 
     @app.get("/planner/plan")
     def plan(request: Request) -> Response:
-        """The plan for the facts, or how far it has come, alone."""
+        """The plan for the facts, or its progress, as a fragment."""
         state = state_of(Query(request.query_params))
         return page("planner_plan.html", state=state, **_plan(state, tables, workers))
 

@@ -1,4 +1,4 @@
-"""The rows of `rote plan` for the facts of a page, made in the queue: some methods are built to learn their size."""
+"""The rows of `rote plan` for the facts of a page, computed in the queue: some methods are built to learn it."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ HEADINGS: dict[Section, str] = {
 
 @dataclass(frozen=True)
 class ShownPlan:
-    """A plan as far as it has come."""
+    """A plan, or its progress."""
 
     rows: Sequence[PlanRow] = ()
     progress: JobProgress | None = None
-    """How far it has come, while it is being computed."""
+    """Progress, while it is being computed."""
     problem: str = ""
     waiting: bool = False
-    """Whether to look again."""
+    """Whether to reload."""
 
     def sections(self) -> list[tuple[str, list[PlanRow]]]:
-        """Rows by what they are worth, in the order of the plan."""
+        """Rows by section, in the order of the plan."""
         grouped = [(HEADINGS[name], [row for row in self.rows if row.section == name]) for name in get_args(Section)]
         return [(heading, rows) for heading, rows in grouped if rows]
 
     def in_short(self) -> list[tuple[str, PlanRow]]:
-        """The few rows that answer how small it can be."""
+        """The few rows that answer how small a model can be."""
         sized = sorted((row for row in self.rows if row.bytes is not None), key=lambda row: row.bytes or 0)
         exact = [row for row in sized if row.section == "builds" and not row.note]
         picked = {
@@ -62,7 +62,7 @@ class ShownPlan:
 
 
 def plan_of(state: PlannerState, tables: Tables, workers: Workers, wait: float = 0.0) -> ShownPlan | None:
-    """The plan for the facts of a state, or how far it has come; none where the facts themselves are not at hand."""
+    """The plan for the facts of a state, or its progress; None where the facts themselves are not available."""
     choice, dtype = state.facts, state.dtype
     dropped = tables.table(choice.digest) if choice.kind == "table" else None
     if choice.kind == "none" or (choice.kind == "table" and dropped is None):

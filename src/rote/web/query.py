@@ -1,4 +1,4 @@
-"""Numbers and words from an address, checked: what is wrong with any of them is said at once."""
+"""Numbers and words from an address, checked; all problems are reported at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Query:
         return value
 
     def whole(self, name: str, default: int, low: int = 1, high: int = 2**40) -> int:
-        """A whole number; the default where it is absent."""
+        """A whole number, or the default."""
         text = self._given.get(name, "").strip()
         if not text:
             return default
@@ -59,6 +59,6 @@ class Query:
         return default
 
     def check(self) -> None:
-        """Raise all that is wrong as one error."""
+        """Raise all problems as one error."""
         if self._wrong:
             raise problems("this address", self._wrong)

@@ -29,11 +29,11 @@ from rote.web.workers import Workers, inside
 PATIENCE = 0.6
 """Seconds that an answer waits for a result before it shows progress instead."""
 RECENT = 30
-"""Seconds since its last trial within which a run counts as going on."""
+"""A run counts as running for this many seconds after its last trial."""
 
 
 def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
-    """Add the addresses of runs: what is asked about a run is answered by a process of its own."""
+    """Add the addresses of runs; each run has its own process."""
 
     @app.get("/runs")
     async def runs() -> Response:
@@ -58,7 +58,7 @@ def add(app: FastAPI, shelf: Shelf, workers: Workers) -> None:
 
     @app.get("/runs/live")
     async def live(request: Request) -> Response:
-        """What changes while a run goes on, alone."""
+        """The part that changes while a run continues, as a fragment."""
         return await answered(request, "live", ("run",))
 
     @app.get("/runs/compare")
@@ -123,14 +123,14 @@ class RunPages:
 
 
 def _going(last_ended: str | None, trials: int, planned: int | None) -> bool:
-    """Whether trials are missing and the last one ended just now; a clock that is ahead says nothing."""
+    """Whether trials are missing and the last one ended recently; times in the future do not count."""
     if last_ended is None or (planned is not None and trials >= planned):
         return last_ended is None
     return 0 <= (datetime.now(UTC) - datetime.fromisoformat(last_ended)).total_seconds() < RECENT
 
 
 def _shared(first: RunView, second: RunView) -> list[list[Any]]:
-    """Mean accuracy of the cells that both runs have, told apart by the sizes that vary."""
+    """Mean accuracy of the cells that both runs have, labelled by the sizes that vary."""
     means = [_means(run) for run in (first, second)]
     shared = sorted(cell for cell in means[0] if cell in means[1])
     varying = [index for index in range(len(SIZES)) if len({cell[index] for cell in shared}) > 1]

@@ -1,4 +1,4 @@
-"""The folders that a page may look into, and nothing outside of them.
+"""The folders that a page may read, and nothing outside them.
 
 Models and runs are named `NUMBER/path/below`: the number of the folder that was given, and a path below it. The folders
 are held open, and what is below is opened one part of the path after the other, none of which may be a link: a name
@@ -37,14 +37,14 @@ class Entry:
     """A model folder or a run below one of the folders."""
 
     name: str
-    """As an address names it."""
+    """Its name in an address."""
     path: Path
     nearby: Path
     """The path as a command is given it: without what leads to where the server was started."""
 
     @property
     def label(self) -> str:
-        """As a person reads it."""
+        """Its name on a page."""
         return self.name.partition("/")[2] or self.path.name
 
 

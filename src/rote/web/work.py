@@ -63,12 +63,12 @@ def run_page(kind: str, entries: Sequence[Entry]) -> tuple[int, bytes]:
 
 
 def stated_models(entries: Sequence[Entry]) -> list[Stated]:
-    """What model folders say of themselves."""
+    """Configurations and certificates of model folders."""
     return [_inside(entry, Stated.of) for entry in entries]
 
 
 def listed_runs(entries: Sequence[Entry]) -> list[ListedRun]:
-    """Runs with how far they have come."""
+    """Runs with their progress."""
     return [_inside(entry, ListedRun.of_ledger) for entry in entries]
 
 
@@ -89,6 +89,6 @@ def read_table(data: bytes, name: str) -> tuple[TaskShape, int]:
 
 
 def plan(source: str, data: bytes | None, dtype: Dtype | None, wait: float) -> Sequence[PlanRow] | JobProgress:
-    """The rows of a plan, or how far it has come."""
+    """The rows of a plan, or its progress."""
     job = _jobs.ask((source, dtype), lambda progress: planned_rows(source, data, dtype, progress), wait)
     return job.result if job.ready else job.progress

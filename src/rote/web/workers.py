@@ -33,17 +33,17 @@ from rote.web.jobs import Busy
 from rote.web.shelf import NotThere
 
 MOST_WORKERS = 12
-"""Processes at a time; the one that was asked least recently makes room."""
+"""Most processes at a time; the least recently used one is stopped for a new one."""
 MOST_WAITING = 64
 """Requests that wait for one process."""
 ANSWER_SECONDS = 20.0
-"""Within which a request is answered."""
+"""Seconds within which a request is answered."""
 CPU_SECONDS = 600
 """CPU time of one process, work in the background included."""
 MEMORY = 2 * 2**30
 """Bytes of addresses that a process may take beyond what it was started with."""
 REST_SECONDS = 30.0
-"""For which a folder that was stopped is not tried again."""
+"""Seconds for which a stopped folder is not tried again."""
 THREADS = 8
 """Requests that a process answers at a time: most of them wait for its one thread of work."""
 TASKS = "rote.web.work"
@@ -72,14 +72,14 @@ def _received(passed: Any) -> Descriptor:
 
 @dataclass
 class _Worker:
-    """A process, and what it was asked."""
+    """A process and its requests."""
 
     process: Any
     connection: Connection
     waiting: dict[int, Future[Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     why: str = ""
-    """What to say when it ends without an answer."""
+    """The message if it ends without an answer."""
     evicted: bool = False
 
     def ask(self, number: int, words: tuple[Any, ...]) -> Future[Any]:
@@ -96,7 +96,7 @@ class _Worker:
         return answer
 
     def listen(self) -> None:
-        """Hand answers to whoever waits for them, until the process ends."""
+        """Pass answers to those who wait for them until the process ends."""
         while True:
             try:
                 number, kind, value = self.connection.recv()
@@ -156,7 +156,7 @@ class Workers:
         raise Stopped(f"{label}: was stopped again and again to make room for others")
 
     def _after(self, error: Exception, key: Hashable, label: str, worker: _Worker, again: bool) -> None:
-        """A process that was stopped to make room is started again; one that broke a limit rests."""
+        """A process that was stopped for another one is started again; one that exceeded a limit waits."""
         if worker.evicted and again:
             return
         late = f"{label}: took longer than {self.seconds:g} s; the command line has no such limit"

@@ -107,7 +107,7 @@ def _attempt(
 
 
 def solve_output(problem: OutputProblem, output: Output, steps: int) -> tuple[Tensor, Tensor]:
-    """B and W for the way asked for."""
+    """B and W by the given method."""
     W = problem.encoder.unembed
     if output == "paper":
         return paper_output(problem), W

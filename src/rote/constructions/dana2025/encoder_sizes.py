@@ -13,7 +13,7 @@ DEFAULT_DIM = 16
 
 
 def chosen_dim(request: Request[DistributionTask, Any]) -> int:
-    """The embedding dimension asked for, or the default."""
+    """The given embedding dimension, or the default."""
     return request.dim or min(DEFAULT_DIM, max(1, request.task.vocab - 1))
 
 
@@ -23,5 +23,5 @@ def encoder_spec(task: TokenTask, dim: int) -> SequenceEncoder:
 
 
 def fitted_encoder(request: Request[DistributionTask, Any]) -> SequenceEncoder:
-    """The encoder that is fitted to a task: of the embedding dimension asked for, or the default."""
+    """The encoder that is fitted to a task: of the given embedding dimension, or the default."""
     return encoder_spec(request.task, chosen_dim(request))

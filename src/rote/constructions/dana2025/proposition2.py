@@ -21,7 +21,7 @@ class Proposition2Options(Options):
 
 
 def exact_spec(request: Request[DistributionTask, Proposition2Options]) -> SequenceEncoder:
-    """Dimension vocab - 1, or more where that is asked for."""
+    """Dimension vocab - 1, or the larger one that was given."""
     least = max(1, request.task.vocab - 1)
     dim = least if request.dim is None else request.dim
     if dim < least:

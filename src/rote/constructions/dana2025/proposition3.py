@@ -3,7 +3,7 @@
 Answers stand on a circle, W_n = (cos, sin), and E(t) = scale times the row of t's answer: every other answer's logit is
 less by at least scale (1 - cos(2 pi / m)), m the number of answers on the circle. Tokens that are no answer stand at
 the centre, which leaves the circle to those that are. The proof lets the scale go to infinity; here it is the
-least at which the divergence falls below what was asked for.
+least at which the divergence falls below the given one.
 """
 
 from __future__ import annotations

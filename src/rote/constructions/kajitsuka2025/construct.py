@@ -25,7 +25,7 @@ from rote.tasks import AssociationTask, VectorTask
 from rote.tasks.vocabulary import Vocabulary
 
 SMALLEST_FIRST = ("float32", "float64")
-"""The dtypes tried when none is asked for (`auto`)."""
+"""The dtypes tried by default (`auto`)."""
 
 MemorizerRequest = Request[AssociationTask | VectorTask, MemorizerOptions]
 
@@ -45,7 +45,7 @@ class Prepared:
 
 
 def build_memorizer(request: MemorizerRequest, variant: Variant) -> Draft:
-    """The smallest dtype that holds the words, or the one asked for; then the storage asked for, or the smallest."""
+    """The smallest dtype that holds the words, or the requested one; then the requested storage, or the smallest."""
     dtypes = SMALLEST_FIRST if request.dtype == "auto" else (request.dtype,)
     prepared: Prepared | None = None
     for dtype in dtypes:
@@ -100,7 +100,7 @@ def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict
 
 
 def _smallest(request: MemorizerRequest, variant: Variant, prepared: Prepared, limit_bits: int) -> Transformer:
-    """The storage asked for; on `auto` whichever of lean and hashed fits and has fewer non-zero weights."""
+    """The requested storage; on `auto` whichever of lean and hashed fits and has fewer non-zero weights."""
     asked = request.options.storage
     storages: tuple[Storage, ...] = ("lean", "hashed") if asked == "auto" else (asked,)
     made, refused = [], []

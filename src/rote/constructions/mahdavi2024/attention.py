@@ -98,7 +98,7 @@ def solve_values(request: Request[VectorTask, TheoremOptions]) -> Draft:
 
 
 def _distinct(task: VectorTask) -> Examples:
-    """Equal examples are solved once; equal ones with different outputs cannot be told apart by any model."""
+    """Equal examples are solved once; no model distinguishes equal ones with different outputs."""
     outputs = cast(np.ndarray, task.targets if task.labels is None else task.labels[:, None])
     inputs = task.queries
     if len(task.contexts) > 1:

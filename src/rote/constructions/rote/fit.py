@@ -4,7 +4,7 @@ Only the argmax matters to an association, so more facts fit than features have 
 mean cross-entropy(F B U^T, answers) is not convex, but from spread-out answer codes L-BFGS finds separating solutions
 up to about two bits per fitted number. Features are whitened first, or their condition number would set the pace.
 Products run in float32, which costs nothing while facts are still missed; when a line search fails on its rounding,
-the fit goes on in float64.
+the fit continues in float64.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class LookupPoints:
         }
 
     def fit(self, weighting: Weighting, law: str, name: str) -> LawFit | None:
-        """A law fitted to the series of that name, when first asked for; None if it has too few points."""
+        """A law fitted on first use to the series of that name; None if it has too few points."""
         key = (weighting, law, name)
         if key not in self._fitted:
             series = self.named(name)

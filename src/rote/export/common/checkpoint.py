@@ -87,7 +87,7 @@ class CheckpointRuntime(Runtime):
         return self.model(input_ids=ids, **self._cache()).logits[:, -1]
 
     def _cache(self) -> dict[str, Any]:
-        """A new cache of the dtype asked for; the library makes its own where that is the weights'."""
+        """A new cache of the given dtype; the library makes its own where that is the weights'."""
         return {"past_key_values": half_cache()} if self.cache_dtype == "float16" else {}
 
     @torch.no_grad()

@@ -56,7 +56,7 @@ NAMES = {
     "mlp.down_proj.weight": "ffn_down.weight",
 }
 LIKELIEST = 8
-"""Tokens whose probabilities are asked for; a fact whose answer is not among them is missed."""
+"""Tokens whose probabilities are requested; a fact whose answer is not among them is missed."""
 
 
 class LlamaCpp(Target):

@@ -51,8 +51,7 @@ def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None
 
 
 def forward_in_parts(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Iterator[Tensor]:
-    """The same logits, of some inputs at a time and in order: a table of all answers to all inputs is far larger than
-    what it is made of, and than any cache."""
+    """The same logits in order, for some inputs at a time: all logits of all inputs would not fit the cache."""
     stream = architecture_of(spec).stream
     if stream is None:
         yield forward(spec, weights, inputs)

@@ -12,7 +12,7 @@ from rote.errors import InputError
 from rote.models.spec import Spec
 
 Tap = Callable[[str, Tensor], Tensor]
-"""Is given what flows through a model, by name, and gives back what flows on. `layers.0.attention` are the patterns of
+"""Hook on activations: receives each by name, returns the one to go on with. `layers.0.attention` are the patterns of
 a layer (batch x heads x position x context), `layers.0.stream` the residual stream after it (batch x position x dim).
 """
 

@@ -31,7 +31,7 @@ def logits(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[Ten
 
 
 def tokens_in(spec: DeepRelu, weights: dict[str, Tensor], inputs: Any) -> Float[Tensor, "batch length"]:
-    """The one number as which each token enters."""
+    """The number that stands for each token."""
     if spec.input == "vectors":
         contexts, queries = inputs
         return torch.cat([contexts, queries[:, None]], 1) @ weights["project"] + weights["shift"]
@@ -72,7 +72,7 @@ def relu_layers(
     bias: Float[Tensor, "depth width"],
     state: Float[Tensor, "width batch"],
 ) -> Iterator[Float[Tensor, "width batch"]]:
-    """The state after each layer, for those who look inside."""
+    """The state after each layer, for inspection."""
     for matrix, offset in zip(weight, bias, strict=True):
         state = _relu_layer(matrix, offset, state)
         yield state

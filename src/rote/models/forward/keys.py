@@ -1,7 +1,7 @@
 """Exact look-up of token sequences in a table of keys.
 
 A sequence is read as the digits of a whole number, so that a look-up is a binary search. Where that number could
-outgrow 63 bits, it is replaced by its rank among the keys' and digits go on being added: order is kept throughout.
+exceed 63 bits, it is replaced by its rank among those of the keys, which keeps the order, and further digits are added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rote.errors import InputError
 def rows_of(
     keys: Integer[Tensor, "rows context"], contexts: Integer[Tensor, "batch context"]
 ) -> Integer[Tensor, " batch"]:
-    """The row of `keys` that equals each context. Fastest when keys are in lexicographic order; any order will do."""
+    """The row of `keys` that equals each context. Any order of keys works; lexicographic order is fastest."""
     keys, contexts = keys.long(), contexts.long()
     if len(contexts) == 0:
         return contexts.new_zeros(0)

@@ -13,13 +13,13 @@ from jaxtyping import Integer
 from torch import Tensor
 
 SHORTEST = 4
-"""A run shorter than this is not worth treating apart."""
+"""Shorter runs are treated like other positions."""
 
 
 def leading_runs(contexts: Integer[Tensor, "batch context"]) -> tuple[int, Integer[Tensor, " batch"]]:
     """The commonest first token, and how many positions of each context hold it before any other token does.
 
-    The last position is never part of a run: it asks.
+    The last position, which asks, is never part of a run.
     """
     first = int(contexts[:, 0].mode().values)
     return first, (contexts[:, :-1] == first).cumprod(1).sum(1)

@@ -12,5 +12,5 @@ from rote.models.sequence_encoder import SequenceEncoder
 def logits(
     spec: SequenceEncoder, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
 ) -> Float[Tensor, "batch vocab"]:
-    """W E(t), in the order of the contexts asked for."""
+    """W E(t), in the order of the given contexts."""
     return weights["encodings"][rows_of(weights["keys"], contexts)] @ weights["unembed"].T

@@ -14,7 +14,7 @@
   vectors, so that F1 is applied to 1,500 vectors and not to 5,000,000.
 - **Initial weights.** Uniform in +-1/sqrt(inputs), torch's default.
 - **Optimiser.** AdamW with weight decay .01, 1,000 steps on all sequences, a warm-up on a line and then a cosine down
-  to nought.
+  to zero.
 - **Search.** Optuna's TPE, over the learning rate (log-uniform) and the steps of warm-up (uniform), in batches of five
   that are trained as one stack: the first batch is random, every next one knows those before it.
 - **Recalled** means an error below .01 at some step: accuracy above .99, or a mean squared error below .01.

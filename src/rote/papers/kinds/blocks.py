@@ -18,7 +18,7 @@ class TextSequences:
     """Real texts cut to their first tokens, the label of each to be recalled."""
 
     words: int | None
-    """Words that have a token, other words being spelled; every word when absent."""
+    """Words that have a token; other words are spelled. Default: every word."""
     embedding: Embedding = "trained"
     classes: int = 3
     context: int = 8
@@ -51,7 +51,7 @@ Sequences = TextSequences | RandomSequences
 
 @dataclass(frozen=True)
 class BlockSearch:
-    """The smallest #blocks that recall so many sequences, asked for one point of a figure."""
+    """One point of a figure: the smallest #blocks that recall this many sequences."""
 
     kind: Sequences
     sequences: int

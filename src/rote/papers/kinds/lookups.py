@@ -57,7 +57,7 @@ class Cell:
     published: float | None = None
     """Accuracy as released, in the sampled weighting."""
     fast: Shortened | None = None
-    """The protocol's own choice when absent."""
+    """Default: the protocol's own choice."""
 
 
 def positions_of(cells: Iterable[Cell]) -> str:
@@ -70,7 +70,7 @@ class Quick:
     """What a quick run keeps of a grid."""
 
     series: tuple[str, ...] | None = None
-    """Names; all when absent."""
+    """Names. Default: all."""
     every: int = 1
     """Every so many cells of a series."""
     repeats: int = 2

@@ -23,7 +23,7 @@ class Distributions:
 
     source: Source
     vocab: int | None
-    """Tokens; as many as the texts have when absent."""
+    """Number of tokens. Default: as many as the texts have."""
     contexts: int
     prior: Prior = "uniform"
     noise: float = 0.0
@@ -112,7 +112,7 @@ class AttentionRank:
 
 @dataclass(frozen=True)
 class StoredFacts:
-    """Random facts in one attention layer: p = Hk + d of `facts`, or all of them when absent."""
+    """Random facts in one attention layer: p = Hk + d of `facts`. Default: all of them."""
 
     vocab: int
     context: int

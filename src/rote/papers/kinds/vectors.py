@@ -29,7 +29,7 @@ class VectorSetting:
     shared: bool = True
     """One context for all examples, or a fresh one each."""
     classes: int | None = 100
-    """Labels among so many; one real target when absent."""
+    """Number of classes. None: one real target."""
 
     @property
     def spec(self) -> QueryAttention:

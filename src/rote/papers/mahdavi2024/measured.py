@@ -1,4 +1,4 @@
-"""Capacities as they were searched for last, protocol `fast`: shipped, so that verdicts can be made again from them.
+"""Capacities as they were searched for last, protocol `fast`: shipped, so that verdicts can be recomputed from them.
 
 `capacities.csv` has a row for each search: the setting, the threshold, the seed, the most examples that met it and the
 fewest, next to them, that did not.

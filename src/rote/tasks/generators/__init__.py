@@ -35,7 +35,7 @@ def generated_task(written: str) -> Task:
 
 
 def numbers_generated(written: str) -> int:
-    """How many numbers the task that a generator describes holds, without making it."""
+    """Count of the numbers in the task that a generator describes, without making it."""
     return _described(written)[0].numbers
 
 

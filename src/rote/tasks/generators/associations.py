@@ -13,14 +13,14 @@ from rote.tasks.rows import distinct_rows
 from rote.tasks.vocabulary import Vocabulary
 
 MOST_FACTS = 2**24
-"""Contexts a generator makes at most; a task is held in memory whole."""
+"""Most contexts that a generator makes; a task is held in memory."""
 
 
 def draw_contexts(vocab: int, context: int, facts: int | None, rng: np.random.Generator) -> np.ndarray:
     """Every context in lexicographic order, or `facts` of them drawn uniformly without replacement.
 
-    Nothing is enumerated unless at least half of all contexts are wanted: contexts are drawn one after the other and
-    repeats are dropped, which is the same as drawing without replacement.
+    Contexts are drawn one after the other and repeats are dropped, which is the same as drawing without replacement.
+    They are enumerated only if at least half of all contexts are wanted.
     """
     every = vocab**context
     wanted = every if facts is None else facts
@@ -53,12 +53,12 @@ class LookUpOptions(BaseModel):
     vocab: int = Field(ge=1, le=2**24)
     context: int = Field(ge=1, le=2**16)
     facts: int | None = Field(None, ge=1)
-    """Random contexts to draw; all vocab^context of them when absent."""
+    """Random contexts to draw. Default: all vocab^context."""
     seed: int = Field(0, ge=0)
 
     @property
     def rows(self) -> int:
-        """Facts; of all contexts that there are, no more than can be counted here."""
+        """Number of facts; at most the number of contexts."""
         return self.vocab ** min(64, self.context) if self.facts is None else self.facts
 
     @property
@@ -71,13 +71,13 @@ class AssociationOptions(LookUpOptions):
     """A random look-up table with one answer per context."""
 
     answers: int | None = Field(None, ge=1)
-    """Answers are drawn among the first this many tokens; the whole vocabulary when absent."""
+    """Answers are drawn from the first this many tokens. Default: the complete vocabulary."""
 
 
 def random_associations(
     vocab: int, context: int, facts: int | None = None, *, answers: int | None = None, seed: int = 0
 ) -> AssociationTask:
-    """A look-up table with `facts` random contexts (all when absent), answers uniform on the first `answers` tokens."""
+    """A look-up table with `facts` random contexts (default: all), answers uniform on the first `answers` tokens."""
     given = {"vocab": vocab, "context": context, "facts": facts, "answers": answers, "seed": seed}
     options = checked(AssociationOptions, given, "random associations")
     return associations_from(options, Origin(source=written("random", options)))

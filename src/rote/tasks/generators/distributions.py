@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 2**22
 
 _STEPS = 200
 _CLOSE = 1e-12
-"""Bits of error at which the search ends; beyond what a sum of float64 numbers can resolve there is nothing to gain."""
+"""Bits of error at which the search ends, the resolution of a sum of float64 numbers."""
 
 
 def rows_of_entropy(logits: np.ndarray, bits: float) -> np.ndarray:
@@ -75,14 +75,14 @@ def _entropy(g: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 MOST_NUMBERS = 2**27
-"""Probabilities a generator makes at most: 1 GiB of them."""
+"""Most probabilities that a generator makes: 1 GiB."""
 
 
 class DistributionOptions(AssociationOptions):
     """Random distributions over next tokens, with a prior over contexts."""
 
     entropy: float | None = Field(None, ge=0, allow_inf_nan=False)
-    """Bits of Shannon entropy of every row. Absent: what the logits give with a rank, 0 without one."""
+    """Bits of Shannon entropy of every row. Default: what the logits give with a rank, 0 without one."""
     rank: int | None = Field(None, ge=1)
     """Rank of the centred log-probability matrix (contexts x vocab)."""
     prior: Literal["uniform", "zipf"] = "uniform"
@@ -140,7 +140,7 @@ def distributions_from(options: DistributionOptions, origin: Origin) -> Distribu
 
 
 def draw_logits(facts: int, vocab: int, rank: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Normal logits with unit variance, of full rank or of the rank asked for."""
+    """Normal logits with unit variance, of full rank or of the given rank."""
     if rank is None:
         return rng.standard_normal((facts, vocab))
     left, right = rng.standard_normal((facts, rank)), rng.standard_normal((vocab, rank))

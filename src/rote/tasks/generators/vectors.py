@@ -18,7 +18,7 @@ from rote.tasks.origin import Origin
 from rote.tasks.vectors import VectorTask
 
 MOST_NUMBERS = 2**28
-"""Numbers in the contexts at most: 2 GiB of them."""
+"""Most numbers in the contexts: 2 GiB."""
 
 
 class VectorOptions(BaseModel):

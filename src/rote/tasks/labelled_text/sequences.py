@@ -1,9 +1,9 @@
 """Labelled texts as sequences of token numbers.
 
 A text is cut into lower-case words, numbers and marks. The commonest words have a token each; every other word is
-spelled, a token a letter. The first `context` tokens are the sequence; texts that have fewer are left out, and so is a
-text whose tokens are, up to their order, those of one drawn before: every sequence has one label, and averages can
-tell all of them apart.
+spelled, one token per letter. The first `context` tokens are the sequence. Texts with fewer tokens are left out, and
+so is a text whose tokens are, up to their order, those of an earlier one: every sequence has one label, and averages
+distinguish all of them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Tokenisation:
     source: str
     """A name or a path, see `labelled_texts`."""
     classes: int
-    """The commonest labels, so many."""
+    """Number of labels, the commonest first."""
     context: int
     words: int | None
-    """Words that have a token, the commonest first; every word when absent."""
+    """Words that have a token, the commonest first. Default: every word."""
 
 
 @dataclass(frozen=True, eq=False)

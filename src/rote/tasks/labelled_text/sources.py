@@ -35,7 +35,7 @@ class LabelledTexts:
         return sorted((counted := Counter(self.labels)), key=lambda label: (-counted[label], label))
 
     def of_classes(self, classes: int) -> LabelledTexts:
-        """The texts of the commonest labels, so many of them."""
+        """The texts of the given number of commonest labels."""
         if len(self.labels_by_size) < classes:
             raise InputError(
                 f"{self.name}: {classes} labels are asked for, and the texts have {len(self.labels_by_size)}: "
@@ -145,7 +145,7 @@ DEFINITIONS = "wordnet"
 
 @cache
 def labelled_texts(source: str) -> LabelledTexts:
-    """The texts that a name or a path gives. They are read once a process."""
+    """The texts that a name or a path gives. They are read once per process."""
     if source == DEFINITIONS:
         return definitions()
     if source in HUB:

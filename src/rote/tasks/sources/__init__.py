@@ -53,7 +53,7 @@ class _Options(BaseModel):
 def named_task(written: str, asked: Reading) -> TokenTask:
     """The task of a named source with options, as in `airports:answer=country,facts=1000,seed=1`.
 
-    Options in the text and reading options beside it are the same; where both are given, those beside it win.
+    Options in the text and reading options mean the same; where both are given, reading options win.
     Rows without an answer are left out.
     """
     source = SOURCES[written.partition(":")[0]]
@@ -75,7 +75,7 @@ def named_task(written: str, asked: Reading) -> TokenTask:
 
 
 def _answered(table: Table, reading: Reading) -> Table:
-    """The rows that have an answer: real sources do not know everything."""
+    """The rows that have an answer; real sources have gaps."""
     cells = table.columns.get(reading.answer or "", [])
     if "" not in cells:
         return table

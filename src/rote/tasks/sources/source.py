@@ -1,4 +1,4 @@
-"""What every named source has: a table, the way it is read, and whom to thank for it."""
+"""What every named source has: a table, how it is read, its licence and citation."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ScoreSize:
 
     @property
     def may_soften(self) -> bool:
-        """Whether smaller scores may be tried: not where a size was asked for, and not without end."""
+        """Whether smaller scores may be tried: not where a size was given, and not without end."""
         return self.given is None and self.factor > SOFTEST
 
     def softer(self) -> ScoreSize:
@@ -52,5 +52,5 @@ class ScoreSize:
 
 
 def score_sizes(given: float | None, redraws: int) -> list[ScoreSize]:
-    """One for each draw: the size asked for, or the usual one and others around it."""
+    """One per random initialization: the given size, or the usual one and others around it."""
     return [ScoreSize(given, AROUND[draw % len(AROUND)]) for draw in range(redraws + 1)]
