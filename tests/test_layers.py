@@ -31,6 +31,7 @@ LAYERS = [
     ("measure",),
     ("folders",),
     ("constructions",),
+    ("editing",),
     ("training",),
     ("lm",),
     ("export",),

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from rote.constructions.build import build as build
     from rote.constructions.overview import Method as Method
     from rote.constructions.overview import methods as methods
+    from rote.editing.diff import Difference as Difference
+    from rote.editing.diff import diff as diff
+    from rote.editing.edit import Edited as Edited
+    from rote.editing.edit import edit as edit
     from rote.errors import CheckFailed as CheckFailed
     from rote.errors import InputError as InputError
     from rote.errors import RoteError as RoteError

@@ -33,8 +33,8 @@ app = App(
 )
 GROUPS = {
     "Start": ("demo", "plan", "build", "ask"),
-    "Check": ("recall", "verify", "inspect", "report", "serve"),
-    "Change": ("train", "export"),
+    "Check": ("recall", "verify", "inspect", "diff", "report", "serve"),
+    "Change": ("train", "edit", "export"),
     "Theory": ("bounds", "list", "show"),
     "Experiments": ("sweep", "reproduce", "capacity", "runs"),
     "Language models": ("lm",),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from rote.constructions.common.memory_size import memory_spec
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask, TaskShape
@@ -57,6 +58,7 @@ register_construction(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by("bietti2023"),
         spec=memory_for,
         options=Options,
         exact=False,

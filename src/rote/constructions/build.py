@@ -312,6 +312,7 @@ def _by(
         "seed": seed,
         "options": parsed.model_dump(mode="json"),
         "given": {name: value for name, value in {**sizes, "dtype": dtype, **options}.items() if value is not None},
+        **({"sample": draft.sample} if draft.sample else {}),
     }
     seconds = draft.measured.get("seconds", {})
     return Built(

@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rote.errors import InputError, nearest, problems, validation_problems
 from rote.models.spec import Dtype, Spec
 from rote.progress import SILENT, Progress
-from rote.tasks import Task
+from rote.tasks import AssociationTask, Task
+from rote.tasks.change import Change
+from rote.tasks.changes import changed
 from rote.theory import RESULTS
 from rote.theory.papers import PAPERS
 
@@ -105,6 +107,40 @@ class Draft:
     """Smaller models that were tried first, and why they were abandoned."""
     examination: Examination | None = None
     """Result of running the model on every fact of the request, if the construction has done so."""
+    sample: dict[str, Any] = field(default_factory=dict)
+    """What was chosen among random samples: with the seed and the tensors of attention, enough to solve again."""
+
+
+@dataclass(frozen=True)
+class EditRequest(Generic[OptionsT_co]):
+    """Changes of a model that this construction built."""
+
+    model: Model
+    base: AssociationTask
+    """The facts it was built from, one per key."""
+    history: tuple[Change, ...]
+    """Changes that were made to the model before."""
+    changes: tuple[Change, ...]
+    request: Request[AssociationTask, OptionsT_co]
+    """What it was built by. Its task is the base."""
+    sample: dict[str, Any] = field(default_factory=dict)
+    """What `Draft.sample` was when it was built."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What an earlier edit in this process left for the next one."""
+
+    @property
+    def before(self) -> AssociationTask:
+        """The facts that the model holds."""
+        return changed(self.base, self.history)
+
+    @property
+    def after(self) -> AssociationTask:
+        """The facts that it is to hold."""
+        return changed(self.base, (*self.history, *self.changes))
+
+    @property
+    def progress(self) -> Progress:
+        return self.request.progress
 
 
 @dataclass(frozen=True)
@@ -133,6 +169,8 @@ class Construction(Generic[TaskT, OptionsT]):
     default method tries it."""
     passage: str = ""
     """Where in the paper it is, and what is not the paper's own."""
+    edit: Callable[[EditRequest[OptionsT]], Draft] | None = None
+    """How facts of a model are changed, added and forgotten. None if that takes building again."""
     sizes: tuple[str, ...] = SIZES
     """Which of dim, head_dim and heads its models have; giving another is an error."""
     meets: str | None = None

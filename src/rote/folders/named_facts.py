@@ -7,10 +7,13 @@ source; a user who names facts may name any.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rote.errors import InputError, RoteError
 from rote.files import TABLE, read_regular
+from rote.tasks.association import AssociationTask
+from rote.tasks.changes import changed
 from rote.tasks.facts import GENERATOR, STDIN, facts, facts_in, is_path, source_names
 from rote.tasks.generators import numbers_generated
 from rote.tasks.grammar import name_of
@@ -22,7 +25,19 @@ MOST_GENERATED = 2**21
 
 
 def facts_of_folder(origin: Origin, folder: Path) -> Task:
-    """The facts that a folder's origin names, read as the folder says; an error that asks for them otherwise."""
+    """The facts that a folder's origin names, read as the folder says; an error that asks for them otherwise.
+
+    Changes that the folder records are made to them.
+    """
+    task = _read_again(origin, folder)
+    if not origin.changes:
+        return task
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"{folder}: says that its facts were changed, but {task.kind} have no facts to change")
+    return replace(changed(task.majority(), origin.changes), origin=origin)
+
+
+def _read_again(origin: Origin, folder: Path) -> Task:
     source = origin.source
     if source in UNNAMED or source == STDIN:
         raise InputError(f"{folder}: its facts have no name ({source}) and cannot be read again; name the facts")

@@ -102,6 +102,8 @@ class Examination:
 
     certificate: Certificate
     missed: np.ndarray
+    margins: np.ndarray | None = None
+    """Every fact's logit margin, where facts have one."""
 
 
 def examine(
@@ -132,7 +134,7 @@ def examine(
         guaranteed=guaranteed,
         measured=measured or {},
     )
-    return Examination(certificate, seen.missed)
+    return Examination(certificate, seen.missed, None if seen.recall is None else seen.recall.margins)
 
 
 def _rounding(model: Model, task: Task, seen: Measures, progress: Progress) -> float | None:

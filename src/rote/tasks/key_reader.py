@@ -62,6 +62,14 @@ class KeyReader:
             known[readable] = self.stored.knows(ids[readable])
         return ids, known
 
+    def readable(self, key: Sequence[str]) -> bool:
+        """Whether a key of this many cells is made of the vocabulary's tokens and is not too long."""
+        return len(key) == self.cells and self._tokens(key) is not None
+
+    def unknown(self, key: Sequence[str]) -> list[str]:
+        """Tokens of a key that the vocabulary does not have."""
+        return [token for token in self._spelled(key) if token not in self.vocabulary.index]
+
     def taken(self, words: Sequence[str]) -> tuple[str, ...]:
         """The key that someone means by these words."""
         if len(words) < self.cells and not (self.cells > 1 and self.reading.keys != "words" and len(words) == 1):
@@ -89,16 +97,17 @@ class KeyReader:
 
     def _tokens(self, key: Sequence[str]) -> np.ndarray | None:
         """Ids of one key, padded on the left; none where it has a token the model has never seen, or too many."""
-        cells = [folded(cell.strip(), self.reading) for cell in key]
-        if self.reading.keys == "letters":
-            tokens = [token for cell in cells for token in (SEPARATOR, *cell)][1:]
-        elif self.reading.keys == "spaces":
-            tokens = " ".join(cells).split()
-        else:
-            tokens = cells
+        tokens = self._spelled(key)
         if not tokens or len(tokens) > self.context:
             return None
         tokens = [PAD] * (self.context - len(tokens)) + tokens
         index = self.vocabulary.index
         ids = [index.get(token, -1) for token in tokens]
         return None if min(ids) < 0 else np.array(ids, dtype=np.int32)
+
+    def _spelled(self, key: Sequence[str]) -> list[str]:
+        """The tokens of a key, without padding."""
+        cells = [folded(cell.strip(), self.reading) for cell in key]
+        if self.reading.keys == "letters":
+            return [token for cell in cells for token in (SEPARATOR, *cell)][1:]
+        return " ".join(cells).split() if self.reading.keys == "spaces" else cells

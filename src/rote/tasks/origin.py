@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rote.tasks.change import Change
+
 Keys = Literal["words", "letters", "spaces"]
 """A key cell is one token, or is spelled out in letters, or is split at its spaces (both padded on the left)."""
 
@@ -73,3 +75,5 @@ class Origin(BaseModel):
     answer_column: str | None = None
     notes: tuple[str, ...] = ()
     """What was noticed and done while reading."""
+    changes: tuple[Change, ...] = ()
+    """Changes that were made to the facts since they were read, in order: those of an edited model."""

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from rote.constructions.bietti2023 import dim_for
 from rote.constructions.common.memory_size import memory_spec
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.models.linear_memory import LinearMemory
 from rote.tasks import AssociationTask
@@ -54,6 +55,7 @@ register_construction(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by("cabannes2024.least_squares"),
         spec=memory_for,
         options=LeastSquaresOptions,
         exact=False,

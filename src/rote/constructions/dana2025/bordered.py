@@ -80,6 +80,7 @@ def bordered_attempt(
     score_size: ScoreSize,
     right_hand_sides: int,
     generator: torch.Generator,
+    code_seed: int,
     progress: Progress,
 ) -> Attempt:
     """Draw gated and generic heads, eliminate group by group, solve the border, absorb the skip connection."""
@@ -105,7 +106,7 @@ def bordered_attempt(
     border_rows = task.facts - gated * width
     columns = usable_columns(border_rows, skip.columns + (spec.heads - gated) * width)
     used = -(-(columns - skip.columns) // width)
-    wanted = Wanted.draw(task, spec.dim, right_hand_sides, generator)
+    wanted = Wanted.draw(task, spec.dim, right_hand_sides, code_seed)
     measured: dict[str, Any] = {
         "condition": float("inf"),
         "group_condition": max((group.condition for group in groups if group.heads is not None), default=1.0),
@@ -118,8 +119,8 @@ def bordered_attempt(
     for draw in range(BORDER_DRAWS):
         score_std = score_size.plain(spec.heads - gated) * (1.0 if draw % 2 == 0 else 0.5)
         generic = draw_threshold_heads(spec.heads - gated, spec, score_std, differences, generator)
-        seen = _SeenByAll(skip, differences, generic.some(slice(used)), width)
-        border = _eliminate(groups, seen, wanted.right, border_rows, progress)
+        seen = SeenByAll(skip, differences, generic.some(slice(used)), width)
+        border = eliminate(groups, seen, wanted.right, border_rows, progress)
         factors = solver(border.features, dtype == torch.float64)
         measured |= {"condition": factors.condition(generator), "score_std": score_std, "border_draws": draw + 1}
         clock.lap("border")
@@ -128,12 +129,7 @@ def bordered_attempt(
     else:
         return Attempt(None, measured)
     refined = refine(border.features, factors, border.wanted)
-
-    solved_groups = [
-        group.solve(of_wanted - of_seen @ refined.solution)
-        for group, (of_seen, of_wanted) in zip(groups, border.eliminated, strict=True)
-        if len(group.square)
-    ]
+    solved_groups = border.back_substituted(groups, refined.solution)
     heads = Heads.together([group.heads for group in groups if group.heads is not None] + [generic])
     solved = torch.cat([*solved_groups, refined.solution[skip.columns :]])
     clock.lap("back substitution")
@@ -150,7 +146,8 @@ def bordered_attempt(
         "refinement_passes": refined.passes,
         "residual": refined.residual,
     }
-    return Attempt(weights, measured)
+    own = [0 if group.heads is None else len(group.heads) for group in groups]
+    return Attempt(weights, measured, {"code": code, "group_heads": own})
 
 
 def _softened(draw: Callable[[ScoreSize], Group], score_size: ScoreSize, limit: float) -> tuple[Group, ScoreSize]:
@@ -169,7 +166,7 @@ def _softened(draw: Callable[[ScoreSize], Group], score_size: ScoreSize, limit: 
 
 
 @dataclass(frozen=True)
-class _SeenByAll:
+class SeenByAll:
     """The skip connection and the generic heads, which every fact sees: G_j."""
 
     skip: SkipBasis
@@ -189,15 +186,23 @@ class _SeenByAll:
 
 
 @dataclass(frozen=True)
-class _Border:
+class Border:
     """What elimination leaves of G_j and E_j over all groups, and what it makes of their pivot rows."""
 
     features: Float[Tensor, "border columns"]
     wanted: Float[Tensor, "border outputs"]
     eliminated: list[tuple[Tensor, Tensor]]
 
+    def back_substituted(self, groups: list[Group], solution: Tensor) -> list[Tensor]:
+        """B_j of every group that has heads, given B_g."""
+        return [
+            group.solve(of_wanted - of_seen @ solution)
+            for group, (of_seen, of_wanted) in zip(groups, self.eliminated, strict=True)
+            if len(group.square)
+        ]
 
-def _eliminate(groups: list[Group], seen: _SeenByAll, wanted: Tensor, border_rows: int, progress: Progress) -> _Border:
+
+def eliminate(groups: list[Group], seen: SeenByAll, wanted: Tensor, border_rows: int, progress: Progress) -> Border:
     """The border system, assembled group by group."""
     border = torch.empty(border_rows, seen.columns, dtype=torch.float64)
     border_wanted = torch.empty(border_rows, wanted.shape[1], dtype=torch.float64)
@@ -210,4 +215,4 @@ def _eliminate(groups: list[Group], seen: _SeenByAll, wanted: Tensor, border_row
             border[span], border_wanted[span] = reduced.left.split(sizes, 1)
             at = span.stop
             stage.advance(len(group.rows))
-    return _Border(border, border_wanted, eliminated)
+    return Border(border, border_wanted, eliminated)

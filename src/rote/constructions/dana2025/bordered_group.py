@@ -64,6 +64,12 @@ class Group:
         return torch.linalg.solve_triangular(self.square, eliminated, upper=True)
 
 
+def no_heads(rows: Integer[Tensor, " rows"]) -> Group:
+    """A group that leaves all its facts to the border."""
+    nothing = torch.empty(len(rows), 0, dtype=torch.float64)
+    return Group(rows, None, nothing[:0], nothing, float("inf"))
+
+
 class Reduced(NamedTuple):
     """What elimination makes of a right-hand side."""
 
@@ -87,8 +93,7 @@ def draw_group(
     for a head, or whose contexts differ too little, are left to the border.
     """
     count = min(len(rows) // width - 1, int(filled * len(rows)) // width)
-    nothing = torch.empty(len(rows), 0, dtype=torch.float64)
-    empty = Group(rows, None, nothing[:0], nothing, float("inf"))
+    empty = no_heads(rows)
     if count < 1 or differences.rank(rows) < width:
         return empty
     best = empty
@@ -96,16 +101,17 @@ def draw_group(
         heads = draw_gated_heads(count, code, spec, score_size.gated(count), differences, generator, rows)
         features = torch.empty(len(rows), count * width, dtype=torch.float64)
         differences.features(heads, width, features, rows)
-        group = _factorise(rows, heads, features, generator)
+        group = factorise(rows, heads, features, generator)
         best = min(best, group, key=lambda drawn: drawn.condition)
         if best.condition < condition_limit(len(rows)):
             break
     return best
 
 
-def _factorise(
+def factorise(
     rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], generator: torch.Generator
 ) -> Group:
+    """A group of these facts and heads, given their features, with the condition number of its pivot rows."""
     largest = largest_singular(features, generator)
     factors = lu_in_place(columns_first(features))
     count = features.shape[1]

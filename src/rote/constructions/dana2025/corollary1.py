@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.construction import Construction, Draft, EditRequest, Request, register_construction
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
@@ -45,6 +45,13 @@ def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
     return store_growing(request.task.majority(), flat_layer(request), request, "dense")
 
 
+def edit(request: EditRequest[Corollary1Options]) -> Draft:
+    """Change, add and forget facts."""
+    from rote.constructions.dana2025.edit import edit as changed_weights
+
+    return changed_weights(request)
+
+
 register_construction(
     Construction(
         id="dana2025.corollary1",
@@ -54,6 +61,7 @@ register_construction(
         meets="dana2025.corollary1",
         tasks=(AssociationTask,),
         build=build,
+        edit=edit,
         spec=flat_layer,
         size_may_differ=size_may_differ,
         quick_facts=1_500,

@@ -33,6 +33,7 @@ def dense_attempt(
     score_size: ScoreSize,
     right_hand_sides: int,
     generator: torch.Generator,
+    code_seed: int,
     progress: Progress,
 ) -> Attempt:
     """Sample attention, solve for every fact, absorb the skip connection."""
@@ -42,10 +43,7 @@ def dense_attempt(
     embeddings, differences, heads = _draw(task, contexts, spec, dtype, score_std, generator)
     skip = SkipBasis(differences.last_tokens)
     width = usable_width(differences, skip, spec)
-    used = -(-(usable_columns(task.facts, skip.columns + spec.heads * width) - skip.columns) // width)
-    features = torch.empty(task.facts, skip.columns + used * width, dtype=torch.float64)
-    features[:, : skip.columns] = skip.features(differences.last_place)
-    differences.features(heads.some(slice(used)), width, features[:, skip.columns :], progress=progress)
+    features = dense_features(spec, heads, differences, skip, width, None, progress)
     clock.lap("features")
 
     with progress.stage(f"factorising {task.facts} x {task.facts}"):
@@ -57,7 +55,7 @@ def dense_attempt(
     if not condition < CONDITION_GATE.get(dtype, CONDITION_GATE[torch.float32]):
         return Attempt(None, measured)
 
-    wanted = Wanted.draw(task, spec.dim, right_hand_sides, generator)
+    wanted = Wanted.draw(task, spec.dim, right_hand_sides, code_seed)
     solved = factors.solve(wanted.right)
     code = best_code(solved[: skip.columns], solved[skip.columns :], skip, heads, width, wanted)
     clock.lap("right-hand sides")
@@ -72,7 +70,26 @@ def dense_attempt(
         "refinement_passes": refined.passes,
         "residual": refined.residual,
     }
-    return Attempt(weights, measured)
+    return Attempt(weights, measured, {"code": code})
+
+
+def dense_features(
+    spec: AttentionOnly,
+    heads: Heads,
+    differences: Differences,
+    skip: SkipBasis,
+    width: int,
+    rows: Tensor | None,
+    progress: Progress,
+) -> Tensor:
+    """Features of these facts (default: all): as many heads take part as all facts need."""
+    facts = differences.facts
+    used = -(-(usable_columns(facts, skip.columns + spec.heads * width) - skip.columns) // width)
+    place = differences.last_place if rows is None else differences.last_place[rows]
+    features = torch.empty(len(place), skip.columns + used * width, dtype=torch.float64)
+    features[:, : skip.columns] = skip.features(place)
+    differences.features(heads.some(slice(used)), width, features[:, skip.columns :], rows, progress)
+    return features
 
 
 def _draw(

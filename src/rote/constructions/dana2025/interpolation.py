@@ -89,7 +89,10 @@ def store(
     tried: list[dict[str, Any]] = []
     rounded: list[Draft] = []
     for redraw, score_size in enumerate(score_sizes(options.score_std, options.redraws)):
-        attempt = attempt_by(task, spec, dtype, score_size, options.right_hand_sides, generator, request.progress)
+        codes = code_seed(request.seed, redraw)
+        attempt = attempt_by(
+            task, spec, dtype, score_size, options.right_hand_sides, generator, codes, request.progress
+        )
         missed = task.facts
         if attempt.weights is not None:
             model = Model(spec, attempt.weights, task.vocabulary)
@@ -98,7 +101,8 @@ def store(
             missed = certificate.recallable - certificate.recalled
             if certificate.complete:
                 measured = {"method": method, "redraws": redraw, **attempt.measured}
-                rounded.append(Draft(model, guaranteed(spec), measured, examination=examination))
+                sample = {"solve": method, "redraws": redraw, "heads": spec.heads, **attempt.choices}
+                rounded.append(Draft(model, guaranteed(spec), measured, examination=examination, sample=sample))
                 if not too_rounded(rounded[-1]) or len(rounded) > ROUNDING_REDRAWS:
                     break
         tried.append({**attempt.measured, "missed": missed})
@@ -106,6 +110,11 @@ def store(
         return min(rounded, key=rounding)
     singular = all(math.isinf(draw["condition"]) for draw in tried)
     raise NoSampleStores(_not_met(task, spec, request.dtype, tried), singular)
+
+
+def code_seed(seed: int, redraw: int) -> int:
+    """Seed of the answer codes and targets of a sample: the same whatever attention needed to be drawn."""
+    return (seed * 1_000_003 + redraw * 7_919 + 0x5EED) % 2**63
 
 
 def rounding(draft: Draft) -> float:

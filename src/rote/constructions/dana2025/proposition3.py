@@ -13,6 +13,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.constructions.dana2025.encoder_sizes import encoder_spec
 from rote.errors import InputError
@@ -69,6 +70,7 @@ register_construction(
         sizes=("dim",),
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by("dana2025.proposition3"),
         spec=circle_spec,
         size_may_differ=size_may_differ,
         options=Proposition3Options,

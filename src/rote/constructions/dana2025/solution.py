@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -25,6 +25,8 @@ class Attempt:
 
     weights: dict[str, Tensor] | None
     measured: dict[str, Any]
+    choices: dict[str, Any] = field(default_factory=dict)
+    """What the sample chose beyond its tensors, so that other facts can be solved for with the same sample."""
 
 
 class Clock:
@@ -51,13 +53,19 @@ class Wanted:
     """Right-hand sides of all codes, side by side."""
 
     @classmethod
-    def draw(cls, task: AssociationTask, dim: int, count: int, generator: torch.Generator) -> Wanted:
+    def draw(cls, task: AssociationTask, dim: int, count: int, seed: int) -> Wanted:
+        """Codes of the answers of these facts. Which answer belongs to which fact has no say in what is drawn."""
+        generator = torch.Generator().manual_seed(seed)
         answers, index = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
         code = answer_code(len(answers), dim, generator)
         # The same points given to other answers ask for something else, and points are costly to push apart.
         others = [code[torch.randperm(len(code), generator=generator)] for _ in range(count - 1)]
         codes = [code, *others]
         return cls(answers, codes, torch.cat([targets(code, index, generator) for code in codes], 1))
+
+    def of(self, rows: Integer[Tensor, " rows"], code: int) -> Wanted:
+        """The same for some of the facts and one of the codes."""
+        return Wanted(self.answers, [self.codes[code]], self.right[rows][:, self.columns(code)])
 
     def columns(self, number: int) -> slice:
         """Columns of one code's right-hand side."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.construction import Construction, Draft, EditRequest, Request, register_construction
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
@@ -63,6 +63,13 @@ def build(request: Request[AssociationTask, Theorem1Options]) -> Draft:
     return store_growing(task, spec, request, solve)
 
 
+def edit(request: EditRequest[Theorem1Options]) -> Draft:
+    """Change, add and forget facts."""
+    from rote.constructions.dana2025.edit import edit as changed_weights
+
+    return changed_weights(request)
+
+
 register_construction(
     Construction(
         id="dana2025.theorem1",
@@ -72,6 +79,7 @@ register_construction(
         meets="dana2025.theorem1",
         tasks=(AssociationTask,),
         build=build,
+        edit=edit,
         spec=layer_for,
         size_may_differ=size_may_differ,
         cpu_seconds=cpu_seconds,

@@ -15,6 +15,7 @@ is asked for the answer, hence one-dimensional heads suffice: the mask is a flag
 
 from __future__ import annotations
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.huben2023.options import FLAGS, ID, MemoryOptions
 from rote.errors import problems
@@ -60,6 +61,7 @@ register_construction(
         meets="huben2023.neurons",
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by(ID),
         spec=layers_for,
         size_may_differ=size_may_differ,
         quick_facts=1_500,

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.kajitsuka2025.estimate import cpu_seconds, estimator
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
@@ -52,6 +53,7 @@ def _register(
             sizes=(),
             tasks=tasks,
             build=build,
+            edit=rebuilt_by(id),
             options=options,
             default_dtype="auto",
             estimate=estimator(id),

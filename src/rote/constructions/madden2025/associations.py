@@ -12,6 +12,7 @@ number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
 
 from __future__ import annotations
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import InputError
@@ -51,6 +52,7 @@ register_construction(
         meets="madden2025.lower",
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by("madden2025"),
         spec=layer_for,
         size_may_differ=solve_may_fail,
         quick_facts=3_000,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
+from rote.constructions.construction import Construction, Draft, EditRequest, Options, Request, register_construction
 from rote.constructions.rote.selector.layer import Layer, Numbers
 from rote.constructions.rote.selector.long_keys import long_keys
 from rote.constructions.rote.selector.relations import Lines, Relations
@@ -223,6 +223,13 @@ def build(request: Request[AssociationTask, SelectorOptions]) -> Draft:
     return Draft(Model(selector.spec, weights, task.vocabulary), measured=measured)
 
 
+def edit(request: EditRequest[SelectorOptions]) -> Draft:
+    """Change, add and forget facts."""
+    from rote.constructions.rote.selector.edit import edit as changed_weights
+
+    return changed_weights(request)
+
+
 register_construction(
     Construction(
         id="rote.selector",
@@ -232,6 +239,7 @@ register_construction(
         unguaranteed="its size depends on the relations of the table, not on the number of facts alone",
         tasks=(AssociationTask,),
         build=build,
+        edit=edit,
         spec=spec_of,
         size_may_differ=size_may_differ,
         sizes=(),

@@ -1,0 +1,226 @@
+"""Edits of a model of Theorem 1: facts are changed, added and erased by a change of W_O alone.
+
+Attention is kept, so the stream is linear in W_O, and `output_system` gives the change of least norm that moves the
+streams of the changed facts and of no other. Where features are used up, heads are added. An answer that the model has
+no row of W_U for gets one, away from all others. A fact that is to be as if never stored takes another solve
+(`never_stored`), after which all other changes are made again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rote.constructions.common.more_tokens import with_vocabulary
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, draw_heads, gaussian
+from rote.constructions.common.random_attention.features import Differences
+from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.construction import Draft, EditRequest
+from rote.constructions.dana2025.never_stored import never_stored
+from rote.constructions.dana2025.options import Theorem1Options
+from rote.constructions.dana2025.output_system import OutputSystem
+from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
+from rote.errors import CheckFailed, InputError
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward.attention_only import stream
+from rote.models.model import Model
+from rote.tasks import AssociationTask
+from rote.tasks.change import Change
+from rote.tasks.changes import changed, final, rows_by_key
+from rote.theory.dana2025 import guaranteed
+
+MOST_ATTEMPTS = 4
+"""How often heads are added before an edit is given up: a random head adds its full rank but in rare cases."""
+CANDIDATES = 64
+"""Directions tried for the row of W_U of a new answer."""
+
+
+def edit(request: EditRequest[Theorem1Options]) -> Draft:
+    """Make the changes; all facts that were forgotten as never stored are left out of one solve."""
+    together = final((*request.history, *request.changes))
+    gone = [key for key, change in together.items() if change.forget == "never-stored"]
+    if any(change.forget == "never-stored" for change in request.changes):
+        model, before = _without(request, gone)
+        return _output_edit(model, before, [c for c in together.values() if c.forget != "never-stored"], request)
+    return _output_edit(request.model, request.before, list(request.changes), request)
+
+
+def _without(request: EditRequest[Theorem1Options], gone: list[tuple[str, ...]]) -> tuple[Model, AssociationTask]:
+    """The model that was built, but for the facts of these keys."""
+    base, sample = request.base, request.sample
+    if "code" not in sample:
+        raise InputError(
+            "this model folder does not say which random sample it was solved from (an older rote wrote it); build it "
+            "again, or forget with `forget=erased`"
+        )
+    built = _layer(request.model).model_copy(update={"heads": sample["heads"], "vocab": base.vocab})
+    weights = request.model.weights
+    attention = {name: weights[f"layers.0.{name}"][: built.heads] for name in ("query", "key", "value")}
+    attention = {f"layers.0.{name}": tensor for name, tensor in attention.items()}
+    attention |= {"tokens": weights["tokens"][: base.vocab], "positions": weights["positions"]}
+    rows = rows_by_key(base)
+    index = base.vocabulary.index
+    lost = {rows.get(tuple(index[token] for token in key)) for key in gone}
+    kept = torch.tensor([row for row in range(base.facts) if row not in lost])
+    if not len(kept):
+        raise InputError("nothing would be left: a model holds at least one fact")
+    options, seed = request.request.options, request.request.seed
+    solved = never_stored(attention, built, base, kept, seed, sample, options.right_hand_sides, request.progress)
+    return Model(built, solved, base.vocabulary), base.take(kept.numpy())
+
+
+def _output_edit(
+    model: Model, before: AssociationTask, changes: list[Change], request: EditRequest[Theorem1Options]
+) -> Draft:
+    """Set, add and erase facts by a change of W_O."""
+    after = changed(before, changes)
+    model = with_vocabulary(model, after.vocabulary)
+    spec = _layer(model)
+    measured = {"method": "edit", "heads_added": 0}
+    before = before.in_vocabulary(after.vocabulary)
+    rows, wanted = _rows_and_answers(before, after, changes)
+    if not len(rows):
+        return Draft(model, guaranteed(spec), measured)
+    added = after.contexts[len(after.contexts) - int((rows >= before.facts).sum()) :]
+    contexts = torch.from_numpy(np.concatenate([before.contexts, added])).long()
+    system, model = _system(model, contexts, request)
+    exact = {name: tensor.double() for name, tensor in model.weights.items()}
+    grown = _layer(model)
+    streams = stream(grown, exact, contexts)
+    unembed, targets = _targets(exact["unembed"], streams[: before.facts], before, after, wanted, request.request.seed)
+    place = torch.from_numpy(rows)
+    change = system.change(place, targets - streams[place])
+    dtype = model.dtype
+    weights = {
+        **model.weights,
+        "layers.0.output": (exact["layers.0.output"] + change).to(dtype),
+        "unembed": unembed.to(dtype),
+    }
+    measured |= {"heads_added": grown.heads - spec.heads, "condition": system.condition, "room": system.room}
+    request.kept.clear()
+    if not len(added) and not any(change.forget for change in changes):
+        request.kept["system"] = system
+    return Draft(replace(model, weights=weights), guaranteed(grown), measured)
+
+
+def _layer(model: Model) -> AttentionOnly:
+    """The specification of a model that is one layer of plain attention."""
+    spec = model.spec
+    if not isinstance(spec, AttentionOnly) or spec.layers > 1 or spec.compressed or spec.positions != "stream":
+        raise InputError("only one layer of plain attention is edited by its output maps")
+    return spec
+
+
+def _rows_and_answers(
+    before: AssociationTask, after: AssociationTask, changes: list[Change]
+) -> tuple[np.ndarray, list[int | None]]:
+    """Rows of the system that change (added facts follow the others), and the answer that each gets."""
+    row_of, index = rows_by_key(before), after.vocabulary.index
+    rows, wanted, extra = [], [], before.facts
+    for key, change in final(changes).items():
+        row = row_of.get(tuple(index[token] for token in key))
+        answer = None if change.answer is None else index[change.answer]
+        if row is None and answer is None:
+            continue
+        if row is None:
+            row, extra = extra, extra + 1
+        rows.append(row)
+        wanted.append(answer)
+    return np.array(rows, dtype=np.int64), wanted
+
+
+def _system(model: Model, contexts: Tensor, request: EditRequest[Theorem1Options]) -> tuple[OutputSystem, Model]:
+    """The system of these facts, with as many more heads as it takes."""
+    spec, progress = _layer(model), request.progress
+    kept = request.kept.get("system")
+    if isinstance(kept, OutputSystem) and kept.facts == len(contexts) and kept.spec.heads == spec.heads:
+        return kept, model
+    system = OutputSystem(spec, model.weights, contexts, progress)
+    for _ in range(MOST_ATTEMPTS):
+        if system.solvable:
+            return system, model
+        model = with_heads(model, max(1, math.ceil(-system.room / system.width)), contexts, request.request.seed)
+        system = OutputSystem(_layer(model), model.weights, contexts, progress)
+    if system.solvable:
+        return system, model
+    raise CheckFailed(
+        f"the features of these {len(contexts):,} facts stay dependent with {_layer(model).heads - spec.heads} more "
+        "heads; build the model again from the changed table"
+    )
+
+
+def with_heads(model: Model, count: int, contexts: Tensor, seed: int) -> Model:
+    """The model with further random heads whose output maps are zero."""
+    spec, weights = _layer(model), dict(model.weights)
+    generator = torch.Generator().manual_seed(seed * 65_537 + spec.heads)
+    grown = spec.model_copy(update={"heads": spec.heads + count})
+    size = ScoreSize().plain(grown.heads)
+    if _has_indicator(weights) and spec.rank >= 2 and spec.dim >= 4:
+        embeddings = Embeddings(weights["tokens"], weights["positions"])
+        heads = draw_threshold_heads(count, grown, size, Differences(embeddings, contexts), generator)
+    else:
+        heads = draw_heads(count, grown, size, model.dtype, generator)
+    old = Heads(*(weights[f"layers.0.{name}"] for name in ("query", "key", "value")))
+    together = Heads.together([old, heads])
+    weights |= {f"layers.0.{name}": getattr(together, name) for name in ("query", "key", "value")}
+    weights["layers.0.output"] = torch.nn.functional.pad(weights["layers.0.output"], (0, 0, 0, 0, 0, count))
+    return Model(grown, weights, model.vocabulary)
+
+
+def _has_indicator(weights: dict[str, Tensor]) -> bool:
+    """Whether the last coordinate tells the last position from all others, as threshold heads need."""
+    positions = weights["positions"][:, -1]
+    return bool(positions[-1] == 1) and not bool(positions[:-1].any()) and not bool(weights["tokens"][:, -1].any())
+
+
+def _targets(
+    unembed: Float[Tensor, "vocab dim"],
+    streams: Float[Tensor, "facts dim"],
+    before: AssociationTask,
+    after: AssociationTask,
+    wanted: list[int | None],
+    seed: int,
+) -> tuple[Float[Tensor, "vocab dim"], Float[Tensor, "changed dim"]]:
+    """W_U with a row for every new answer, and the stream of every changed fact; zero where it is erased.
+
+    An answer that facts have already is asked for as they do: by the mean of their streams, which differ in length
+    only. Otherwise the metric of W_U's rows gives the stream: r = K^-1 c with W_U = c K, c near the unit sphere. A new
+    answer takes over the row of one that no fact has any more, where there is one: all other logits stay.
+    """
+    dim = unembed.shape[1]
+    held = torch.from_numpy(before.answers).long()
+    known = torch.unique(held)
+    rows = unembed[known]
+    sizes, axes = torch.linalg.eigh(rows.T @ rows * (dim / len(known)))
+    sizes = torch.where(sizes > sizes[-1] * 1e-12, sizes, sizes[-1]).sqrt()
+    to_code, to_row = axes / sizes @ axes.T, axes * sizes @ axes.T
+    lengths = (streams @ to_row).norm(dim=1).median()
+    codes = torch.nn.functional.normalize(rows @ to_code, dim=1)
+    unembed, means = unembed.clone(), {}
+    free = np.setdiff1d(before.answers, after.answers).tolist()
+    generator = torch.Generator().manual_seed(seed * 65_537 + len(unembed))
+    for answer in dict.fromkeys(answer for answer in wanted if answer is not None):
+        own = (held == answer).nonzero().flatten()
+        if len(own):
+            means[answer] = streams[own].mean(0)
+            continue
+        if bool(unembed[answer].any()):
+            code = torch.nn.functional.normalize(unembed[answer] @ to_code, dim=0)
+        elif free:
+            old = free.pop()
+            means[answer] = streams[held == old].mean(0)
+            unembed[answer], unembed[old] = unembed[old].clone(), 0
+            continue
+        else:
+            drawn = torch.nn.functional.normalize(gaussian((CANDIDATES, dim), generator), dim=1)
+            code = drawn[(drawn @ codes.T).amax(1).argmin()]
+            unembed[answer] = code @ to_row
+            codes = torch.cat([codes, code[None]])
+        means[answer] = code @ to_code * lengths
+    nothing = torch.zeros(dim, dtype=torch.float64)
+    return unembed, torch.stack([nothing if answer is None else means[answer] for answer in wanted])

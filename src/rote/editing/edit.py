@@ -1,0 +1,282 @@
+"""`rote.edit`: change, add and forget facts of a model that rote built, every other fact kept and certified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rote.arguments import typed
+from rote.constructions import CONSTRUCTIONS
+from rote.constructions.build import Built
+from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
+from rote.constructions.construction import Construction, EditRequest, Request, parse_options
+from rote.display import html_pairs
+from rote.editing.requested import Changes, asked, checked
+from rote.errors import CheckFailed, InputError
+from rote.folders import Folder, load, write_folder
+from rote.folders.named_facts import facts_of_folder
+from rote.measure.certificate import Certificate, Examination, examine
+from rote.measure.recall import recall
+from rote.models.model import Model
+from rote.progress import SILENT, Progress
+from rote.tasks import AssociationTask
+from rote.tasks.change import Change, Forget
+from rote.tasks.changes import changed, rows_by_key
+from rote.tasks.facts import Facts
+from rote.tasks.facts import facts as read_facts
+from rote.tasks.key_reader import KeyReader
+from rote.tasks.origin import Origin
+
+REFUSED = {
+    "rote.readout": "it stores more facts than attention has features, so no change of W_O moves one fact alone",
+    "nichani2024.trained": "its weights were fitted to all facts at once",
+}
+"""Why models of these constructions have no exact edit."""
+
+
+@dataclass(frozen=True)
+class Edited:
+    """An edited model, with the certificate of the changed table.
+
+    >>> import rote
+    >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo", ("capital", "Peru"): "Lima"}
+    >>> built = rote.build(capitals)
+    >>> edited = rote.edit(built, {("capital", "France"): "Lyon"}, capitals)
+    >>> edited.model.ask("capital", "France").answer, edited.certificate.recalled
+    ('Lyon', 3)
+    >>> edited.largest_margin_change
+    0.0
+    """
+
+    model: Model
+    certificate: Certificate
+    provenance: dict[str, Any]
+    origin: Origin
+    """Where the facts came from, with all changes that were made to them."""
+    changes: tuple[Change, ...]
+    """The changes of this edit."""
+    largest_margin_change: float | None
+    """Largest change of the logit margin of a fact that was not changed; None if every fact was."""
+    seconds: float = 0.0
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    """A factorisation that the next edit in this process reuses."""
+
+    @typed
+    def save(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Write the model and its certificate as a model folder, complete or not at all."""
+        return write_folder(path, self.model, self.origin, self.provenance, self.certificate, overwrite=overwrite)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Facts that were changed, added and forgotten."""
+        return {name: self.certificate.measured[name] for name in ("changed", "added", "forgotten")}
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as one JSON document: what the command prints as JSON."""
+        certificate = self.certificate
+        return {
+            "method": self.provenance["method"],
+            "spec": self.model.spec.to_config(),
+            "dtype": certificate.dtype,
+            **self.counts,
+            "facts": certificate.facts,
+            "recalled": certificate.recalled,
+            "missed": certificate.missed,
+            "parameters": certificate.parameters,
+            "min_margin": certificate.min_margin,
+            "margin_rounding": certificate.margin_rounding,
+            "largest_margin_change": self.largest_margin_change,
+            "measured": certificate.measured,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _repr_html_(self) -> str:
+        return html_pairs(f"edited from {self.origin.source}", {**self.counts, **self.certificate.shown()})
+
+
+@typed
+def edit(
+    model: Built | Edited | Folder | str | Path,
+    changes: Changes,
+    facts: Facts | None = None,
+    *,
+    forget: Forget = "never-stored",
+    progress: Progress = SILENT,
+) -> Edited:
+    """Change, add and forget facts of a model that rote built. Every other fact is kept, and all are checked.
+
+    `changes` is a table (a path or a DataFrame with a column `change`), a mapping of keys to new answers (None
+    forgets), or a list of ("set", key, answer), ("add", key, answer) and ("forget", key). `facts` is the table that the
+    model was built from. Default: the source that the model names.
+
+    A forgotten fact is `never-stored` (the weights of a model built without it from the same random initialization) or
+    `erased` (logits near zero for every token).
+
+    >>> import rote
+    >>> task = rote.facts("random:vocab=12,context=2,facts=40,seed=1")
+    >>> built = rote.build(task, method="dana2025.theorem1")
+    >>> key, answer = task[0]
+    >>> gone = rote.edit(built, [("forget", key)])
+    >>> gone.certificate.facts, gone.model.ask(*key).known
+    (39, False)
+    """
+    subject = subject_of(model, facts)
+    return edited(subject, checked(asked(changes, subject.before), subject.before, subject.reader, forget), progress)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model that is to be edited, and the facts it holds."""
+
+    model: Model
+    construction: Construction[Any, Any]
+    base: AssociationTask
+    """The facts it was built from, one per key."""
+    before: AssociationTask
+    origin: Origin
+    provenance: dict[str, Any]
+    kept: dict[str, Any]
+
+    @property
+    def reader(self) -> KeyReader:
+        return replace(KeyReader.of(self.before), columns=self.origin.key_columns)
+
+
+def subject_of(model: Built | Edited | Folder | str | Path, facts: Facts | None) -> Subject:
+    """The model with its construction and its facts; an error where it cannot be edited."""
+    source = load(model) if isinstance(model, str | Path) else model
+    name = str(source.path) if isinstance(source, Folder) else "this model"
+    construction = _construction(source.provenance, name)
+    origin = source.origin
+    if facts is None:
+        task = facts_of_folder(origin.model_copy(update={"changes": ()}), Path(name))
+    else:
+        task = read_facts(facts)
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"{name}: holds {task.kind}, and only associations are edited")
+    base = task.majority()
+    before = changed(base, origin.changes)
+    if source.model.vocabulary is None or source.model.vocabulary.tokens != before.vocabulary.tokens:
+        raise InputError(
+            f"{name}: its vocabulary is not that of these facts; name the table that it was built from, in its order"
+        )
+    kept = source.kept if isinstance(source, Edited) else {}
+    return Subject(source.model, construction, base, before, origin, source.provenance, kept)
+
+
+def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, Any]:
+    method = str(provenance.get("method"))
+    again = "change the table and build it again: rote build TABLE -o MODEL2"
+    construction = CONSTRUCTIONS.get(method)
+    if construction is None:
+        raise InputError(
+            f"{name}: was not built by a construction but trained, so that every weight depends on every fact and none "
+            f"has an exact edit; {again}"
+        )
+    if construction.edit is None:
+        reason = REFUSED.get(method, "its weights have no exact edit")
+        raise InputError(f"{name}: {method} models are not edited: {reason}; {again} --method {method}")
+    return construction
+
+
+def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SILENT) -> Edited:
+    """The model after changes that fit its facts."""
+    if not changes:
+        raise InputError("changes: there are none, or every answer is already as asked for; nothing is to be edited")
+    started = time.perf_counter()
+    construction, provenance = subject.construction, subject.provenance
+    seen = recall(subject.model, subject.before, progress)
+    if construction.exact and not seen.complete:
+        raise InputError(
+            f"the model misses {len(seen.missed):,} of these {seen.facts:,} facts before any change; name the table "
+            "that it was built from (`facts`)"
+        )
+    request = EditRequest(
+        subject.model,
+        subject.base,
+        subject.origin.changes,
+        tuple(changes),
+        _request(construction, subject.base, provenance, progress),
+        provenance.get("sample", {}),
+        dict(subject.kept),
+    )
+    after = request.after
+    if construction.edit is None:
+        raise InputError(f"{construction.id} has no edit")
+    with one_blas_thread():
+        draft = construction.edit(request)
+    examination = draft.examination or examine(draft.model, after, progress=progress)
+    moved = _largest_margin_change(subject.before, seen.margins, after, examination)
+    counts = _counts(subject.before, changes)
+    measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
+    measured |= {**counts, "largest_margin_change": moved}
+    claims = {"meets": draft.meets or construction.meets, "promised": draft.promised, "measured": measured}
+    certificate = examination.certificate.model_copy(update=claims)
+    if construction.exact and not certificate.complete:
+        raise CheckFailed(
+            f"{construction.id}: {certificate.missed:,} of {certificate.facts:,} facts are not recalled after the "
+            "edit; change the table and build it again, with a larger `spare` if more edits are to come"
+        )
+    origin = subject.origin.model_copy(update={"changes": (*subject.origin.changes, *changes)})
+    return Edited(
+        draft.model.with_reader(replace(after, origin=origin), keep_keys=_keeps_keys(subject.model)),
+        certificate,
+        provenance,
+        origin,
+        tuple(changes),
+        moved,
+        time.perf_counter() - started,
+        request.kept,
+    )
+
+
+def _keeps_keys(model: Model) -> bool:
+    return model.reader is None or model.reader.stored is not None
+
+
+def _request(
+    construction: Construction[Any, Any], base: AssociationTask, provenance: dict[str, Any], progress: Progress
+) -> Request[Any, Any]:
+    """What the model was built by."""
+    given = provenance.get("given", {})
+    options = parse_options(construction, provenance.get("options", {}))
+    sizes = {name: given.get(name) for name in construction.sizes}
+    dtype = given.get("dtype") or construction.default_dtype
+    return Request(base, options, **sizes, dtype=dtype, seed=int(provenance.get("seed", 0)), progress=progress)
+
+
+def _counts(before: AssociationTask, changes: Sequence[Change]) -> dict[str, int]:
+    rows, index = rows_by_key(before), before.vocabulary.index
+    stored = [tuple(index[token] for token in change.key) in rows for change in changes]
+    answered = [change.answer is not None for change in changes]
+    pairs = list(zip(stored, answered, strict=True))
+    return {
+        "changed": pairs.count((True, True)),
+        "added": pairs.count((False, True)),
+        "forgotten": answered.count(False),
+    }
+
+
+def _largest_margin_change(
+    before: AssociationTask, margins: np.ndarray, after: AssociationTask, examination: Examination
+) -> float | None:
+    """Over facts that are the same in both tables."""
+    if examination.margins is None:
+        return None
+    rows = rows_by_key(after)
+    pairs = [
+        (row, rows[key])
+        for row, key in enumerate(map(tuple, before.contexts.tolist()))
+        if key in rows and after.answers[rows[key]] == before.answers[row]
+    ]
+    if not pairs:
+        return None
+    old, new = np.array(pairs).T
+    same = margins[old] == examination.margins[new]  # equal infinities have no difference
+    change = np.where(same, 0.0, examination.margins[new] - np.where(same, 0.0, margins[old]))
+    return float(np.abs(np.where(same, 0.0, change)).max())
