@@ -30,6 +30,7 @@ def build(
     within: Annotated[float, Parameter(converter=seconds)] = 30.0,
     smallest: Annotated[bool, Parameter(negative="")] = False,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
+    spare: int | None = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     keep_keys: bool = True,
     force: Annotated[bool, Parameter(negative="")] = False,
@@ -67,6 +68,8 @@ def build(
         Choose the fewest bytes of the complete folder, over all architectures, instead of the smallest Transformer.
     rank_one
         Query-key matrices of rank one (Dana et al., Remark 2).
+    spare
+        Leave room for so many facts that `rote edit` may add without a new head (dana2025.theorem1).
     set_
         A setting of the method, `--set name=value`; may be repeated. `rote show METHOD` lists them.
     keep_keys
@@ -86,6 +89,8 @@ def build(
 
     if rank_one:
         options["rank_one"] = True
+    if spare is not None:
+        options["spare"] = spare
     with solved_parts(output) as resume:
         built = build_model(
             task,

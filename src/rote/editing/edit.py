@@ -64,7 +64,7 @@ class Edited:
     """Largest change of the logit margin of a fact that was not changed; None if every fact was."""
     seconds: float = 0.0
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    """A factorisation that the next edit in this process reuses."""
+    """What the next edit in this process need not compute again: the factorisation, the margins, the facts."""
 
     @typed
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
@@ -152,8 +152,10 @@ def subject_of(model: Built | Edited | Folder | str | Path, facts: Facts | None)
     source = load(model) if isinstance(model, str | Path) else model
     name = str(source.path) if isinstance(source, Folder) else "this model"
     construction = _construction(source.provenance, name)
-    origin = source.origin
-    if facts is None:
+    origin, kept = source.origin, source.kept if isinstance(source, Edited) else {}
+    if facts is None and "base" in kept:
+        task = kept["base"]
+    elif facts is None:
         task = facts_of_folder(origin.model_copy(update={"changes": ()}), Path(name))
     else:
         task = read_facts(facts)
@@ -165,7 +167,6 @@ def subject_of(model: Built | Edited | Folder | str | Path, facts: Facts | None)
         raise InputError(
             f"{name}: its vocabulary is not that of these facts; name the table that it was built from, in its order"
         )
-    kept = source.kept if isinstance(source, Edited) else {}
     return Subject(source.model, construction, base, before, origin, source.provenance, kept)
 
 
@@ -190,12 +191,15 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         raise InputError("changes: there are none, or every answer is already as asked for; nothing is to be edited")
     started = time.perf_counter()
     construction, provenance = subject.construction, subject.provenance
-    seen = recall(subject.model, subject.before, progress)
-    if construction.exact and not seen.complete:
-        raise InputError(
-            f"the model misses {len(seen.missed):,} of these {seen.facts:,} facts before any change; name the table "
-            "that it was built from (`facts`)"
-        )
+    margins = subject.kept.get("margins")
+    if margins is None:
+        seen = recall(subject.model, subject.before, progress)
+        if construction.exact and not seen.complete:
+            raise InputError(
+                f"the model misses {len(seen.missed):,} of these {seen.facts:,} facts before any change; name the "
+                "table that it was built from (`facts`)"
+            )
+        margins = seen.margins
     request = EditRequest(
         subject.model,
         subject.base,
@@ -211,7 +215,7 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
     with one_blas_thread():
         draft = construction.edit(request)
     examination = draft.examination or examine(draft.model, after, progress=progress)
-    moved = _largest_margin_change(subject.before, seen.margins, after, examination)
+    moved = _largest_margin_change(subject.before, margins, after, examination)
     counts = _counts(subject.before, changes)
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
     measured |= {**counts, "largest_margin_change": moved}
@@ -231,7 +235,7 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         tuple(changes),
         moved,
         time.perf_counter() - started,
-        request.kept,
+        {**request.kept, "margins": examination.margins, "base": subject.base},
     )
 
 
@@ -268,15 +272,18 @@ def _largest_margin_change(
     """Over facts that are the same in both tables."""
     if examination.margins is None:
         return None
-    rows = rows_by_key(after)
-    pairs = [
-        (row, rows[key])
-        for row, key in enumerate(map(tuple, before.contexts.tolist()))
-        if key in rows and after.answers[rows[key]] == before.answers[row]
-    ]
-    if not pairs:
+    if np.array_equal(before.contexts, after.contexts):
+        old = new = np.flatnonzero(before.answers == after.answers)
+    else:
+        rows = rows_by_key(after)
+        pairs = [
+            (row, rows[key])
+            for row, key in enumerate(map(tuple, before.contexts.tolist()))
+            if key in rows and after.answers[rows[key]] == before.answers[row]
+        ]
+        old, new = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    if not len(old):
         return None
-    old, new = np.array(pairs).T
     same = margins[old] == examination.margins[new]  # equal infinities have no difference
     change = np.where(same, 0.0, examination.margins[new] - np.where(same, 0.0, margins[old]))
     return float(np.abs(np.where(same, 0.0, change)).max())

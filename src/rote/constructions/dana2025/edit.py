@@ -36,6 +36,8 @@ from rote.theory.dana2025 import guaranteed
 
 MOST_ATTEMPTS = 4
 """How often heads are added before an edit is given up: a random head adds its full rank but in rare cases."""
+SAMPLED = 256
+"""Facts whose streams are looked at for the usual length of one."""
 CANDIDATES = 64
 """Directions tried for the row of W_U of a new answer."""
 
@@ -90,11 +92,13 @@ def _output_edit(
     contexts = torch.from_numpy(np.concatenate([before.contexts, added])).long()
     system, model = _system(model, contexts, request)
     exact = {name: tensor.double() for name, tensor in model.weights.items()}
-    grown = _layer(model)
-    streams = stream(grown, exact, contexts)
-    unembed, targets = _targets(exact["unembed"], streams[: before.facts], before, after, wanted, request.request.seed)
-    place = torch.from_numpy(rows)
-    change = system.change(place, targets - streams[place])
+    grown, place = _layer(model), torch.from_numpy(rows)
+    asked = _compared(before, wanted)
+    streams = stream(grown, exact, contexts[torch.cat([place, asked])])
+    unembed, targets = _targets(
+        exact["unembed"], streams[len(place) :], before.take(asked.numpy()), before, after, wanted, request.request.seed
+    )
+    change = system.change(place, targets - streams[: len(place)])
     dtype = model.dtype
     weights = {
         **model.weights,
@@ -178,9 +182,19 @@ def _has_indicator(weights: dict[str, Tensor]) -> bool:
     return bool(positions[-1] == 1) and not bool(positions[:-1].any()) and not bool(weights["tokens"][:, -1].any())
 
 
+def _compared(before: AssociationTask, wanted: list[int | None]) -> Tensor:
+    """Rows whose streams tell what an answer asks for: some of every wanted answer's, and a sample of all."""
+    answers = [answer for answer in wanted if answer is not None]
+    own = np.flatnonzero(np.isin(before.answers, answers))
+    _, first = np.unique(before.answers[own], return_index=True)
+    spread = np.linspace(0, before.facts - 1, min(before.facts, SAMPLED)).astype(np.int64)
+    return torch.from_numpy(np.unique(np.concatenate([own[first], own[:SAMPLED], spread])))
+
+
 def _targets(
     unembed: Float[Tensor, "vocab dim"],
-    streams: Float[Tensor, "facts dim"],
+    streams: Float[Tensor, "compared dim"],
+    compared: AssociationTask,
     before: AssociationTask,
     after: AssociationTask,
     wanted: list[int | None],
@@ -193,8 +207,8 @@ def _targets(
     answer takes over the row of one that no fact has any more, where there is one: all other logits stay.
     """
     dim = unembed.shape[1]
-    held = torch.from_numpy(before.answers).long()
-    known = torch.unique(held)
+    held = torch.from_numpy(compared.answers).long()
+    known = torch.from_numpy(np.unique(before.answers)).long()
     rows = unembed[known]
     sizes, axes = torch.linalg.eigh(rows.T @ rows * (dim / len(known)))
     sizes = torch.where(sizes > sizes[-1] * 1e-12, sizes, sizes[-1]).sqrt()
@@ -213,9 +227,8 @@ def _targets(
             code = torch.nn.functional.normalize(unembed[answer] @ to_code, dim=0)
         elif free:
             old = free.pop()
-            means[answer] = streams[held == old].mean(0)
+            code = torch.nn.functional.normalize(unembed[old] @ to_code, dim=0)
             unembed[answer], unembed[old] = unembed[old].clone(), 0
-            continue
         else:
             drawn = torch.nn.functional.normalize(gaussian((CANDIDATES, dim), generator), dim=1)
             code = drawn[(drawn @ codes.T).amax(1).argmin()]

@@ -21,6 +21,7 @@ from rote.constructions.construction import Draft, Request
 from rote.constructions.dana2025.bordered import bordered_attempt, bordered_refusal
 from rote.constructions.dana2025.dense import dense_attempt
 from rote.constructions.dana2025.options import Theorem1Options
+from rote.constructions.dana2025.output_attempt import output_attempt
 from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import examine
 from rote.measure.rounding import MOST_ROUNDING
@@ -94,6 +95,8 @@ def store(
             task, spec, dtype, score_size, options.right_hand_sides, generator, codes, request.progress
         )
         missed = task.facts
+        if attempt.weights is not None and options.spare is not None:
+            attempt = output_attempt(attempt, task, spec, codes, request.progress)
         if attempt.weights is not None:
             model = Model(spec, attempt.weights, task.vocabulary)
             examination = examine(model, request.task, progress=request.progress)
@@ -101,7 +104,8 @@ def store(
             missed = certificate.recallable - certificate.recalled
             if certificate.complete:
                 measured = {"method": method, "redraws": redraw, **attempt.measured}
-                sample = {"solve": method, "redraws": redraw, "heads": spec.heads, **attempt.choices}
+                solve = method if options.spare is None else "output"
+                sample = {"solve": solve, "redraws": redraw, "heads": spec.heads, **attempt.choices}
                 rounded.append(Draft(model, guaranteed(spec), measured, examination=examination, sample=sample))
                 if not too_rounded(rounded[-1]) or len(rounded) > ROUNDING_REDRAWS:
                     break

@@ -2,8 +2,11 @@
 
 Attention, answer codes, targets and groups are those of the complete table; the solve sees only the facts that are
 kept. Of the built model nothing but attention (embeddings, W_Q, W_K, W_V) is read: W_O and W_U, which hold the facts,
-have no say. Both solves have one answer: the dense one is the solution of least norm, the bordered one that of least
-norm in what all groups share.
+have no say. With room to spare (`output_attempt`) no answer of any fact has a say in what was drawn. Without it, which
+of the answer codes was taken may depend on a single fact; the choice is part of the sample.
+
+Each solve has one answer: the dense one is the solution of least norm, the bordered one that of least norm in what all
+groups share.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from rote.constructions.dana2025.bordered_group import Group, factorise, no_head
 from rote.constructions.dana2025.dense import dense_features
 from rote.constructions.dana2025.gated_heads import group_last_tokens
 from rote.constructions.dana2025.interpolation import code_seed
+from rote.constructions.dana2025.output_attempt import solved_output
 from rote.constructions.dana2025.solution import Wanted, finish, usable_width
+from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
 from rote.tasks import AssociationTask
@@ -44,18 +49,24 @@ def never_stored(
     `attention` has the tensors of a model that was built from the complete task with this seed, and `sample` says which
     of its random samples was taken. `spec` is the layer as it was built.
     """
+    codes_from = code_seed(seed, sample["redraws"])
+    if sample["solve"] == "output":
+        weights, condition = solved_output(attention, spec, task, kept, codes_from, progress)
+        if weights is None:
+            raise CheckFailed(f"{len(kept):,} of the facts cannot be solved for: condition number {condition:.1e}")
+        return weights
     contexts = torch.from_numpy(task.contexts).long()
     embeddings = Embeddings(attention["tokens"], attention["positions"])
     heads = Heads(*(attention[f"layers.0.{name}"] for name in ("query", "key", "value")))
     differences = Differences(embeddings, contexts)
     skip = SkipBasis(differences.last_tokens)
     width = usable_width(differences, skip, spec)
-    codes = Wanted.draw(task, spec.dim, right_hand_sides, code_seed(seed, sample["redraws"]))
+    codes = Wanted.draw(task, spec.dim, right_hand_sides, codes_from)
     wanted = codes.of(torch.arange(task.facts), sample["code"])
     if sample["solve"] == "dense":
         features = dense_features(spec, heads, differences, skip, width, kept, progress)
         with progress.stage(f"factorising {len(features)} x {features.shape[1]}"):
-            refined = refine(features, _Solver(factor(features)), wanted.right[kept])
+            refined = refine(features, _Solver(factor(features)), wanted.right[kept], tolerance=0.0)
         solved = refined.solution
     else:
         solved = _bordered(spec, heads, differences, skip, width, kept, wanted.right, sample["group_heads"], progress)
@@ -99,7 +110,7 @@ def _bordered(
     border_rows = sum(len(group.below) for group in groups)
     border = eliminate(groups, seen, right, border_rows, progress)
     with progress.stage(f"factorising {border_rows} x {seen.columns}"):
-        refined = refine(border.features, _Solver(factor(border.features)), border.wanted)
+        refined = refine(border.features, _Solver(factor(border.features)), border.wanted, tolerance=0.0)
     solved = torch.zeros(skip.columns + (gated + used) * width, spec.dim, dtype=torch.float64)
     solved[: skip.columns] = refined.solution[: skip.columns]
     solved[skip.columns + gated * width :] = refined.solution[skip.columns :]

@@ -28,6 +28,9 @@ class Theorem1Options(Options):
     and `heads` was not given."""
     rank_one: bool = False
     """Query-key matrices of rank one (Remark 2), which saves 2d(k - 1) parameters per head."""
+    spare: int | None = Field(default=None, ge=0)
+    """Facts that `rote.edit` can add later without a new head; 0 leaves room for changes alone. Default: the fewest
+    heads, so that the first edit adds one or two."""
 
 
 class Theorem1DistributionOptions(Options):

@@ -83,12 +83,16 @@ class OutputSystem:
         self, rows: Integer[Tensor, " changed"], moved: Float[Tensor, "changed dim"]
     ) -> Float[Tensor, "heads dim head_dim"]:
         """The change of W_O that moves the streams of these facts by `moved` and leaves all others."""
-        seen, tops = self._border_solution(rows)
+        if len(rows) > self.spec.dim:
+            right, to_stream = moved, torch.eye(self.spec.dim, dtype=torch.float64)
+        else:
+            right, to_stream = torch.eye(len(rows), dtype=torch.float64), moved
+        seen, tops = self._border_solution(rows, right)
         change = torch.zeros(self.spec.heads, self.spec.dim, self.spec.head_dim, dtype=torch.float64)
         for part, top in zip(self._parts, tops, strict=True):
             solved = -(part.eliminated @ seen) if top is None else top - part.eliminated @ seen
-            self._write(change, part.heads, solved, moved)
-        self._write(change, self._generic, seen[self.spec.dim :], moved)
+            self._write(change, part.heads, solved, to_stream)
+        self._write(change, self._generic, seen[self.spec.dim :], to_stream)
         return change
 
     def _write(self, change: Tensor, heads: Tensor, solved: Tensor, moved: Tensor) -> None:
@@ -96,25 +100,25 @@ class OutputSystem:
             maps = (solved @ moved).view(len(heads), self.width, self.spec.dim)
             change[heads, :, : self.width] = maps.transpose(1, 2)
 
-    def _border_solution(self, rows: Tensor) -> tuple[Tensor, list[Tensor | None]]:
-        """The solution for unit changes of these facts: the part seen by all, and L^-1 of the pivots per group."""
-        border = torch.zeros(self._border_rows + self.spec.dim, len(rows), dtype=torch.float64)
+    def _border_solution(self, rows: Tensor, right: Tensor) -> tuple[Tensor, list[Tensor | None]]:
+        """The solution for these changes: the part seen by all, and what the pivots alone give in every group."""
+        border = torch.zeros(self._border_rows + self.spec.dim, right.shape[1], dtype=torch.float64)
         tops: list[Tensor | None] = [None] * len(self._parts)
         for number, part in enumerate(self._parts):
             place = self._place_in_group(part.group.rows, rows)
             inside = (place >= 0).nonzero().flatten()
             if not len(inside):
                 continue
-            unit = torch.zeros(len(part.group.rows), len(rows), dtype=torch.float64)
-            unit[place[inside], inside] = 1
-            reduced = part.group.reduce(unit)
+            own = torch.zeros(len(part.group.rows), right.shape[1], dtype=torch.float64)
+            own[place[inside]] = right[inside]
+            reduced = part.group.reduce(own)
             top = part.group.solve(reduced.eliminated)
             border[part.first : part.first + len(reduced.left)] = reduced.left
             border[self._border_rows :] += part.values.T @ top
             tops[number] = top
         alone = self._alone_place[rows]
         outside = (alone >= 0).nonzero().flatten()
-        border[alone[outside], outside] = 1
+        border[alone[outside]] = right[outside]
         return self._factors.solve(border), tops
 
     def _place_in_group(self, group_rows: Tensor, rows: Tensor) -> Tensor:

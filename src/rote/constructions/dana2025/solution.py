@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
@@ -53,10 +54,18 @@ class Wanted:
     """Right-hand sides of all codes, side by side."""
 
     @classmethod
-    def draw(cls, task: AssociationTask, dim: int, count: int, seed: int) -> Wanted:
-        """Codes of the answers of these facts. Which answer belongs to which fact has no say in what is drawn."""
+    def draw(cls, task: AssociationTask, dim: int, count: int, seed: int, every_token: bool = False) -> Wanted:
+        """Codes of the answers of these facts. Which answer belongs to which fact has no say in what is drawn.
+
+        With `every_token` all tokens that occur in no key have a code as well, so that codes do not tell whether one of
+        them is an answer.
+        """
         generator = torch.Generator().manual_seed(seed)
         answers, index = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
+        if every_token:
+            tokens = np.union1d(np.setdiff1d(np.arange(task.vocab), task.contexts), task.answers)
+            index = torch.from_numpy(np.searchsorted(tokens, task.answers))
+            answers = torch.from_numpy(tokens).long()
         code = answer_code(len(answers), dim, generator)
         # The same points given to other answers ask for something else, and points are costly to push apart.
         others = [code[torch.randperm(len(code), generator=generator)] for _ in range(count - 1)]

@@ -41,6 +41,10 @@ def _chosen(request: Request[AssociationTask, Theorem1Options]) -> tuple[Associa
     solve = chosen_solve(task, spec, options.solve)
     if solve == "arrowhead" and request.heads is None:
         spec = spec.model_copy(update={"heads": spec.heads + math.ceil(BORDERED_ROOM * spec.heads)})
+    if options.spare is not None and request.heads is None:
+        # An edit of W_O alone takes as many features of heads as facts: the skip connection's do not count.
+        heads = math.ceil((task.facts + options.spare) / spec.head_dim)
+        spec = spec.model_copy(update={"heads": max(spec.heads, heads)})
     return task, spec, solve
 
 
