@@ -1,4 +1,4 @@
-"""SIGKILLs at random moments of a sweep, a build, a training and an export: what is lost, what is left half-written?
+"""SIGKILLs at random moments of a sweep, a build, a training, an edit and an export: what is lost, what is left?
 
     python benchmarks/kills.py            # 200 kills
     python benchmarks/kills.py --kills 20
@@ -38,6 +38,7 @@ IMPORTED = (
     "torch", "polars", "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "rote.experiments.sweep", "rote.experiments.best_of_seeds",
     "rote.experiments.runs.export", "rote.constructions.build", "rote.export.export", "lmfit", "scipy.stats",
+    "rote.editing.edit", "rote.constructions.dana2025.edit",
 )  # fmt: skip
 """What the commands import when they run."""
 SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:6", "--seeds", "6", "--steps", "400",
@@ -45,6 +46,7 @@ SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1
 FACTS = "random:vocab=20,context=2,facts=200,seed=1"
 TRAIN = ["train", FACTS, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "600", "--workers", "1"]
 BUILD = ["build", FACTS]
+EDIT = ["--set", "18 19=3", "--forget", "2 5"]
 LONGEST = 120.0
 """Seconds that a start which is left alone may take."""
 
@@ -199,6 +201,7 @@ def subjects(root: Path) -> list[Subject]:
         Subject("sweep", [*SWEEP, "-o", "OUT"], ledger_is_whole, same_tables, table=True),
         Subject("build", [*BUILD, "-o", "OUT"], model_is_whole, same_model),
         Subject("train", [*TRAIN, "-o", "OUT"], model_is_whole, same_model),
+        Subject("edit", ["edit", model, *EDIT, "-o", "OUT"], model_is_whole, same_model),
         Subject("export", ["export", model, "--to", "torch", "-o", "OUT"], export_is_whole, export_is_whole),
     ]
 

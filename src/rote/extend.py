@@ -2,7 +2,8 @@
 
     from rote.extend import Construction, Draft, Options, Request, register_construction, result
 
-Constructions: `Construction`, `Request`, `Draft`, `Options`, `register_construction`, `CONSTRUCTIONS`. Results:
+Constructions: `Construction`, `Request`, `Draft`, `EditRequest`, `Options`, `register_construction`, `CONSTRUCTIONS`.
+Results:
 `result`, `Result`, `Value`, `Refusal`, `SmallestModel`, `SmallestSize`, `TaskShape`, `RESULTS`. Papers: `Paper`,
 `register_paper`, `PAPERS`. Sources of facts: `Source`, `Table`, `Reading`, `register_source`, `SOURCES`. Models:
 `Spec`, `Transformer`, `Architecture`, `register_architecture`, `dtype_named`. Kinds of figures: `FigureKind`,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rote.constructions.construction import CONSTRUCTIONS as CONSTRUCTIONS
     from rote.constructions.construction import Construction as Construction
     from rote.constructions.construction import Draft as Draft
+    from rote.constructions.construction import EditRequest as EditRequest
     from rote.constructions.construction import Options as Options
     from rote.constructions.construction import Request as Request
     from rote.constructions.construction import register_construction as register_construction

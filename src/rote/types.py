@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rote.constructions.construction import SizeEstimate as SizeEstimate
     from rote.display import Records as Records
     from rote.display import ResultTable as ResultTable
+    from rote.editing.diff import FactDifference as FactDifference
+    from rote.editing.diff import TensorDifference as TensorDifference
     from rote.experiments.capacity_search import Capacity as Capacity
     from rote.experiments.capacity_search import CapacityTry as CapacityTry
     from rote.experiments.densest import ShapeResult as ShapeResult
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
     from rote.report.reproduction import ReproducedFigure as ReproducedFigure
     from rote.report.reproduction import ReproducedPart as ReproducedPart
     from rote.tasks.association import Fact as Fact
+    from rote.tasks.change import Change as Change
     from rote.tasks.frame_protocol import Frame as Frame
     from rote.tasks.key_reader import KeyReader as KeyReader
     from rote.tasks.key_set import KeySet as KeySet

@@ -84,9 +84,10 @@ def test_every_flag_in_the_source_parses_for_some_command():
 
 
 def test_a_setting_of_a_construction_and_a_flag_of_build_never_share_a_name():
-    """`--set width=3` beside a flag `--width` would be two things of one name; `--rank-one` is the same thing twice."""
+    """`--set width=3` beside a flag `--width` would be two things of one name; `--rank-one` and `--spare`
+    are the same thing twice."""
     own = {name for construction in CONSTRUCTIONS.values() for name in construction.options.model_fields}
-    assert own & set(flags_of(app["build"])) <= {"rank_one", FOLDER}
+    assert own & set(flags_of(app["build"])) <= {"rank_one", "spare", FOLDER}
 
 
 def test_no_error_outside_the_command_line_names_a_flag():

@@ -67,8 +67,9 @@ def edit(
 
     subject = subject_of(model, facts)
     items = [] if changes is None else asked(changes, subject.before)
-    kinds = (("set", set_), ("add", add), ("forget", forget))
-    items += [written(kind, text, subject.reader) for kind, texts in kinds for text in texts]
+    items += [written("set", text, subject.reader) for text in set_]
+    items += [written("add", text, subject.reader) for text in add]
+    items += [written("forget", text, subject.reader) for text in forget]
     result = edited(subject, checked(items, subject.before, subject.reader, forget_as), bars())
     result.save(output, overwrite=force)
     summary = result.summary()

@@ -105,7 +105,7 @@ def edit(
     changes: Changes,
     facts: Facts | None = None,
     *,
-    forget: Forget = "never-stored",
+    forget_as: Forget = "never-stored",
     progress: Progress = SILENT,
 ) -> Edited:
     """Change, add and forget facts of a model that rote built. Every other fact is kept, and all are checked.
@@ -126,7 +126,7 @@ def edit(
     (39, False)
     """
     subject = subject_of(model, facts)
-    return edited(subject, checked(asked(changes, subject.before), subject.before, subject.reader, forget), progress)
+    return edited(subject, checked(asked(changes, subject.before), subject.before, subject.reader, forget_as), progress)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, An
         )
     if construction.edit is None:
         reason = REFUSED.get(method, "its weights have no exact edit")
-        raise InputError(f"{name}: {method} models are not edited: {reason}; {again} --method {method}")
+        raise InputError(f"{name}: {method} models are not edited: {reason}; {again}")
     return construction
 
 
@@ -219,7 +219,7 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
     counts = _counts(subject.before, changes)
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
     measured |= {**counts, "largest_margin_change": moved}
-    claims = {"meets": draft.meets or construction.meets, "promised": draft.promised, "measured": measured}
+    claims = {"meets": draft.meets or construction.meets, "guaranteed": draft.guaranteed, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
         raise CheckFailed(

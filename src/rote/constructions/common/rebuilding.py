@@ -29,6 +29,6 @@ def refuse_erased(id: str, request: EditRequest[Any]) -> None:
     """Reject what needs logits near zero: these models always prefer some answer."""
     if any(change.forget == "erased" for change in request.changes):
         raise InputError(
-            f"`forget=erased`: a model of {id} always prefers some answer, so no key can have logits near zero; leave "
-            "it out to forget as never stored"
+            f"`forget_as=erased`: a model of {id} always prefers some answer, so no key can have logits near zero; "
+            "leave it out to forget as never stored"
         )

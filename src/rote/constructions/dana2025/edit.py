@@ -58,7 +58,7 @@ def _without(request: EditRequest[Theorem1Options], gone: list[tuple[str, ...]])
     if "code" not in sample:
         raise InputError(
             "this model folder does not say which random sample it was solved from (an older rote wrote it); build it "
-            "again, or forget with `forget=erased`"
+            "again, or forget with `forget_as=erased`"
         )
     built = _layer(request.model).model_copy(update={"heads": sample["heads"], "vocab": base.vocab})
     weights = request.model.weights

@@ -9,6 +9,7 @@ that are added or forgotten, weights are computed again from the changed table, 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,6 @@ import torch
 from rote.constructions.common.more_tokens import with_vocabulary
 from rote.constructions.common.rebuilding import rebuilt_by, refuse_erased
 from rote.constructions.construction import Draft, EditRequest
-from rote.constructions.rote.selector.selector import SelectorOptions
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.tasks import AssociationTask
@@ -25,7 +25,7 @@ LENDERS = 8
 """Subjects with the new answer whose numbers are tried."""
 
 
-def edit(request: EditRequest[SelectorOptions]) -> Draft:
+def edit(request: EditRequest[Any]) -> Draft:
     """Change the fewest numbers that do, or compute all of them again."""
     refuse_erased("rote.selector", request)
     before, after = request.before, request.after

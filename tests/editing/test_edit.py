@@ -1,0 +1,215 @@
+"""Edits: every changed fact right, every other kept, forgotten facts gone in the meaning that was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import rote
+from rote.errors import InputError
+
+RANDOM = "random:vocab=20,context=2,facts=150,seed=1"
+SOLVED = "dana2025.theorem1"
+COUNTRIES = {
+    ("capital", "France"): "Paris",
+    ("capital", "Japan"): "Tokyo",
+    ("capital", "Peru"): "Lima",
+    ("currency", "France"): "EUR",
+    ("currency", "Japan"): "JPY",
+    ("currency", "Peru"): "PEN",
+}
+
+
+def other_answer(task, row):
+    return next(answer for answer in map(str, range(task.vocab)) if answer != task[row].answer)
+
+
+@pytest.fixture(scope="module")
+def task():
+    return rote.facts(RANDOM)
+
+
+@pytest.fixture(scope="module")
+def built(task):
+    return rote.build(task, SOLVED, spare=20)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_changes_are_right_and_other_margins_hardly_move(task, built, count):
+    changes = {task[row].key: other_answer(task, row) for row in range(count)}
+    edited = rote.edit(built, changes)
+    assert edited.certificate.recalled == task.facts
+    assert edited.counts == {"changed": count, "added": 0, "forgotten": 0}
+    assert edited.largest_margin_change < 0.1 * built.certificate.min_margin
+    difference = rote.diff(built, edited)
+    assert len(difference.answered_otherwise) == count
+    assert {each.name for each in difference.tensors if each.different} == {"layers.0.output"}
+    output = next(each for each in difference.tensors if each.name == "layers.0.output")
+    assert output.rank <= min(count, built.model.spec.dim)
+
+
+def test_a_bordered_model_is_edited_group_by_group():
+    task = rote.facts("random:vocab=60,context=2,facts=2600,seed=3")
+    built = rote.build(task, SOLVED, solve="arrowhead", dim=16, head_dim=8, spare=0)
+    changes = {task[row].key: other_answer(task, row) for row in (3, 700, 2599)}
+    edited = rote.edit(built, changes)
+    assert edited.certificate.recalled == task.facts
+    assert edited.largest_margin_change < 0.1 * built.certificate.min_margin
+    forgotten = rote.edit(built, [("forget", task[5].key)])
+    assert forgotten.certificate.recalled == forgotten.certificate.facts == task.facts - 1
+
+
+def test_many_edits_in_a_row_lose_nothing(task, built):
+    current = built
+    for row in range(30):
+        current = rote.edit(current, {task[row].key: other_answer(task, row)})
+    assert current.certificate.recalled == task.facts
+    assert current.certificate.min_margin > 0.5 * built.certificate.min_margin
+
+
+def test_facts_are_added_with_as_many_heads_as_they_need(task):
+    built = rote.build(task, SOLVED, spare=0)
+    stored = {task[row].key for row in range(task.facts)}
+    keys = [(str(a), str(b)) for a in range(20) for b in range(20) if (str(a), str(b)) not in stored][:10]
+    edited = rote.edit(built, [("add", key, "7") for key in keys])
+    room = built.model.spec.heads * built.model.spec.head_dim - task.facts
+    assert edited.certificate.measured["heads_added"] == -(-(10 - room) // built.model.spec.head_dim)
+    assert edited.certificate.recalled == task.facts + 10
+    assert edited.model.ask(*keys[0]).answer == "7"
+
+
+def test_an_answer_that_is_new_to_the_vocabulary(task, built):
+    edited = rote.edit(built, {task[0].key: "something new"})
+    assert edited.model.ask(*task[0].key).answer == "something new"
+    assert edited.certificate.recalled == task.facts
+
+
+def test_erased_facts_have_logits_near_zero_and_are_unknown(task, built):
+    edited = rote.edit(built, [("forget", task[4].key)], forget_as="erased")
+    logits = edited.model.logits(task.contexts[4:5])
+    assert float(logits.abs().max()) < 1e-3 * built.certificate.min_margin
+    assert not edited.model.ask(*task[4].key).known
+    assert edited.certificate.recalled == edited.certificate.facts == task.facts - 1
+
+
+@pytest.mark.parametrize("row", [0, 17, 149])
+def test_never_stored_does_not_depend_on_the_answer_that_was_stored(task, built, row):
+    answers = task.answers.copy()
+    answers[row] = task.vocabulary.index[other_answer(task, row)]
+    another = replace(task, answers=answers)
+    here = rote.edit(built, [("forget", task[row].key)])
+    there = rote.edit(rote.build(another, SOLVED, spare=20), [("forget", task[row].key)], another)
+    assert rote.diff(here, there, task).same_weights
+    assert all(torch.equal(here.model.weights[name], there.model.weights[name]) for name in here.model.weights)
+
+
+@pytest.mark.parametrize("spare", [None, 20])
+def test_never_stored_reads_attention_alone(task, spare):
+    built = rote.build(task, SOLVED, **({} if spare is None else {"spare": spare}))
+    told = rote.edit(built, [("forget", task[9].key)])
+    from rote.constructions.dana2025.never_stored import never_stored
+    from rote.progress import SILENT
+
+    blank = {
+        name: torch.zeros_like(tensor) if name in ("unembed", "layers.0.output") else tensor
+        for name, tensor in built.model.weights.items()
+    }
+    kept = torch.from_numpy(np.delete(np.arange(task.facts), 9))
+    weights = never_stored(blank, built.model.spec, task, kept, 0, built.provenance["sample"], 4, SILENT)
+    assert all(torch.equal(weights[name], told.model.weights[name]) for name in weights)
+
+
+def test_forgetting_after_other_edits_keeps_them(task, built):
+    edited = rote.edit(built, {task[0].key: other_answer(task, 0)})
+    forgotten = rote.edit(edited, [("forget", task[1].key)])
+    assert forgotten.model.ask(*task[0].key).answer == other_answer(task, 0)
+    assert forgotten.certificate.facts == task.facts - 1
+    assert len(forgotten.origin.changes) == 2
+
+
+def test_a_selector_changes_one_number_or_two_rows():
+    built = rote.build(COUNTRIES)
+    assert built.provenance["method"] == "rote.selector"
+    lyon = rote.edit(built, {("capital", "France"): "Lyon"}, COUNTRIES)
+    assert lyon.largest_margin_change == 0
+    assert {each.name for each in rote.diff(built, lyon, COUNTRIES).tensors if each.different} == {"unembed"}
+    yen = rote.edit(built, {("currency", "France"): "JPY"}, COUNTRIES)
+    assert yen.certificate.recalled == 6
+
+
+def test_a_selector_that_never_stored_a_fact_is_the_one_built_without_it():
+    task = rote.facts(COUNTRIES)
+    forgotten = rote.edit(rote.build(task), [("forget", ("capital", "Japan"))], task)
+    without = rote.build(task.take(np.array([0, 2, 3, 4, 5])))
+    assert rote.diff(forgotten, without, task).same_weights
+    with pytest.raises(InputError, match="always prefers some answer"):
+        rote.edit(rote.build(task), [("forget", ("capital", "Japan"))], task, forget_as="erased")
+
+
+@pytest.mark.parametrize(
+    "method", ["kajitsuka2025.embedding_table", "madden2025", "cabannes2024.least_squares", "dana2025.proposition3"]
+)
+def test_other_constructions_are_built_again(method):
+    built = rote.build(COUNTRIES, method)
+    edited = rote.edit(built, {("capital", "France"): "Lyon"}, COUNTRIES)
+    assert edited.model.ask("capital", "France").answer == "Lyon"
+    assert edited.certificate.recalled == 6
+
+
+def test_a_folder_remembers_its_changes(tmp_path, task, built):
+    built.save(tmp_path / "one")
+    first = rote.edit(tmp_path / "one", {task[0].key: other_answer(task, 0)})
+    first.save(tmp_path / "two")
+    second = rote.edit(tmp_path / "two", [("forget", task[1].key)], forget_as="erased")
+    second.save(tmp_path / "three")
+    folder = rote.load(tmp_path / "three")
+    assert [change.answer for change in folder.origin.changes] == [other_answer(task, 0), None]
+    from rote.folders.named_facts import facts_of_folder
+
+    assert rote.verify(folder, facts_of_folder(folder.origin, folder.path)).holds
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({("capital", "Frances"): "Lyon"}, "'Frances' is no token of the model's keys .did you mean 'France'"),
+        ([("set", ("capital", "EUR"), "Lyon")], "is not stored; add it instead"),
+        ([("forget", ("capital", "EUR"))], "is not stored"),
+        ([("add", ("capital", "Peru"), "Lyon")], "is stored already; set it instead"),
+        ([("set", ("capital", "Peru"), "A"), ("set", ("capital", "Peru"), "B")], "contradicts another change"),
+        ({("capital", "Peru"): "Lima"}, "nothing is to be edited"),
+        ({("capital",): "Lima"}, "1 parts, and a key of this model has 2"),
+        ([("drop", ("capital", "Peru"))], "give .'set', key, answer."),
+        ({("capital", "Peru"): True}, "not text or a number"),
+    ],
+)
+def test_changes_that_do_not_fit_are_one_message(changes, message):
+    with pytest.raises(InputError, match=message):
+        rote.edit(rote.build(COUNTRIES), changes, COUNTRIES)
+
+
+def test_models_without_an_exact_edit_say_why(tmp_path, task):
+    readout = rote.build(task, "rote.readout")
+    with pytest.raises(InputError, match=r"more facts than attention has features.*rote build TABLE"):
+        rote.edit(readout, {task[0].key: "1"})
+    spec = rote.AttentionOnly(vocab=20, context=2, dim=4, head_dim=4, heads=2)
+    trained = rote.train_best(task, spec, seeds=1, steps=5)
+    trained.save(tmp_path / "trained")
+    with pytest.raises(InputError, match="trained, so that every weight depends on every fact"):
+        rote.edit(tmp_path / "trained", {task[0].key: "1"})
+
+
+def test_a_table_of_changes(tmp_path):
+    built = rote.build(COUNTRIES)
+    table = tmp_path / "changes.csv"
+    table.write_text("change,key 1,key 2,answer\nset,capital,France,Lyon\nforget,capital,Japan,\n")
+    edited = rote.edit(built, table, COUNTRIES)
+    assert edited.counts == {"changed": 1, "added": 0, "forgotten": 1}
+    table.write_text("change,key 1,key 2,answer\ndrop,capital,France,Lyon\n")
+    with pytest.raises(InputError, match="line 2: `change` is 'drop'; it is one of set, add, forget"):
+        rote.edit(built, table, COUNTRIES)
+    with pytest.raises(InputError, match="there is no such table of changes"):
+        rote.edit(built, tmp_path / "none.csv", COUNTRIES)
