@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 COUNT = 20_000
-BATCH = 500
+BATCH = 4000
 SHARES = {
     "strangers' folders": 0.35, "folders": 0.1, "exports": 0.2, "ledgers": 0.15, "page": 0.15, "tables": 0.05,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """A coverage-guided search for inputs that break the readers, by atheris (libFuzzer).
 
-    python tools/fuzz.py [SECONDS] [tables|descriptions|folders]
+    python tools/fuzz.py [SECONDS] [tables|descriptions|folders|ledgers|exports|page]
 
 Each target gets its share of the time, 600 seconds in all when nothing is said. The engine changes inputs wherever that
 reaches new lines of rote. What is found (a traceback, more than 5 seconds, more than 4 GiB) is written below
@@ -22,6 +22,15 @@ ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build" / "fuzz"
 SECONDS = 600
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".csv.gz")
+CAPITALS = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
+LEDGER = ("ledger.sqlite", "ledger.sqlite-wal")
+EXPORT = ("certificate.json", "export.json", "state_dict.safetensors", "source/config.json", "source/certificate.json")
+REQUESTS = (
+    "GET planner/numbers?facts=countries&vocab=50&context=2&dim=8&head_dim=4&heads=3",
+    "GET inspector/fact?model=0/small&words=capital+France&off=0.0\nSec-Fetch-Site: same-origin",
+    "GET runs/compare?a=0/small&b=0/small\nHost: localhost:80\nOrigin: http://localhost",
+    "POST planner/table?name=facts.csv\nContent-Type: text/csv\n\na,b\nx,y\n",
+)
 FILES = ("config.json", "model.safetensors", "vocab.json.xz", "certificate.json", "keys.safetensors")
 
 
@@ -57,23 +66,87 @@ def folders() -> Callable[[bytes], None]:
     import rote
 
     where = Path(tempfile.mkdtemp()) / "model"
-    rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).save(where)
-    whole = {name: (where / name).read_bytes() for name in FILES}
+    rote.build(CAPITALS).save(where)
+    return _replacing(where, FILES, lambda: rote.load(where))
+
+
+def ledgers() -> Callable[[bytes], None]:
+    """The first byte chooses the ledger of a run or the log beside it, the rest are put in its place."""
+    from rote.experiments.runs.listing import show_run
+
+    where = Path(tempfile.mkdtemp()) / "run"
+    _made_run(where)
+    return _replacing(where, LEDGER, lambda: show_run(where).summary())
+
+
+def exports() -> Callable[[bytes], None]:
+    """The first byte chooses a file of an export, the rest are put in its place; the export is verified."""
+    import rote
+    from rote.export import verify_export
+
+    where, task = Path(tempfile.mkdtemp()) / "export", rote.facts(CAPITALS)
+    rote.export_model(rote.build(task), "torch", where, task)
+    return _replacing(where, EXPORT, lambda: verify_export(where, task))
+
+
+def page() -> Callable[[bytes], None]:
+    """A line with a method and an address, lines of headers, an empty line, and a body; the page answers."""
+    from fastapi.testclient import TestClient
+
+    import rote
+    from rote.web.app import make_app
+
+    where = Path(tempfile.mkdtemp())
+    rote.build(CAPITALS).save(where / "small")
+    client: Any = TestClient(make_app([where]), base_url="http://localhost", follow_redirects=False)
 
     def attempt(data: bytes) -> None:
-        name = FILES[(data[:1] or b" ")[0] % len(FILES)]
-        (where / name).write_bytes(data[1:])
+        head, _, body = data.partition(b"\n\n")
+        first, *lines = head.decode("latin-1").split("\n")
+        method, _, address = first.partition(" ")
+        headers = [tuple(line.partition(":")[::2]) for line in lines]
         try:
-            rote.load(where)
-        except rote.RoteError:
-            pass
-        finally:
-            (where / name).write_bytes(whole[name])
+            request = client.build_request(method or "GET", f"/{address.lstrip('/')}", headers=headers, content=body)
+        except Exception:  # noqa: BLE001  (what httpx itself does not send)
+            return
+        if client.send(request).status_code >= 500:
+            raise AssertionError(f"status of {method} {address}")
 
     return attempt
 
 
-TARGETS = {"tables": tables, "descriptions": descriptions, "folders": folders}
+def _replacing(where: Path, files: tuple[str, ...], read: Callable[[], object]) -> Callable[[bytes], None]:
+    """Put bytes in the place of one of these files, read the folder, and restore it."""
+    from rote.errors import RoteError
+
+    whole = {name: (where / name).read_bytes() if (where / name).exists() else None for name in files}
+
+    def attempt(data: bytes) -> None:
+        name = files[(data[:1] or b" ")[0] % len(files)]
+        before = set(where.rglob("*")) | {where / name}
+        (where / name).write_bytes(data[1:])
+        try:
+            with contextlib.suppress(RoteError):
+                read()
+            if left := set(where.rglob("*")) - before:
+                raise AssertionError(f"leaves {sorted(left)}")
+        finally:
+            content = whole[name]
+            (where / name).unlink() if content is None else (where / name).write_bytes(content)
+
+    return attempt
+
+
+def _made_run(where: Path) -> None:
+    import rote
+
+    rote.sweep({"vocab": 6, "context": 2, "dim": 3, "head_dim": 2, "heads": "1:3"}, folder=where, seeds=1, steps=5)
+
+
+TARGETS = {
+    "tables": tables, "descriptions": descriptions, "folders": folders, "ledgers": ledgers, "exports": exports,
+    "page": page,
+}  # fmt: skip
 
 
 def seeds(name: str, folder: Path) -> None:
@@ -100,12 +173,23 @@ def seeds(name: str, folder: Path) -> None:
                 bytes([kind]) + table(random.Random(number), SUFFIXES[kind])[:20_000]
             )
         return
+    if name == "page":
+        for number, text in enumerate(REQUESTS):
+            (folder / f"seed{number}").write_text(text)
+        return
     import rote
 
     with tempfile.TemporaryDirectory() as place:
-        rote.build({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}).save(f"{place}/model")
-        for kind, file in enumerate(FILES):
-            (folder / f"seed{kind}").write_bytes(bytes([kind]) + (Path(place) / "model" / file).read_bytes())
+        where, files = Path(place) / "made", {"folders": FILES, "ledgers": LEDGER, "exports": EXPORT}[name]
+        if name == "ledgers":
+            _made_run(where)
+        elif name == "exports":
+            rote.export_model(rote.build(CAPITALS), "torch", where, rote.facts(CAPITALS))
+        else:
+            rote.build(CAPITALS).save(where)
+        for kind, file in enumerate(files):
+            content = (where / file).read_bytes() if (where / file).exists() else b""
+            (folder / f"seed{kind}").write_bytes(bytes([kind]) + content)
 
 
 def search(name: str, seconds: int) -> None:
