@@ -66,7 +66,8 @@ class StrangersFolders:
     def bad(self, rng: random.Random, given: Path) -> Attempt:
         folder = given / "model"
         self.harmed(rng, folder)
-        words = [word.format(folder=folder, given=given) for word in rng.choice(COMMANDS)]
+        words = rng.choice(COMMANDS) if rng.random() < 0.99 else DRAWING
+        words = [word.format(folder=folder, given=given) for word in words]
         (given / "victim").write_text("precious")
 
         def attempt() -> bool:
@@ -85,9 +86,12 @@ COMMANDS: tuple[list[str], ...] = (
     ["ask", "{folder}", "capital", "France"], ["ask", "{folder}", "1", "2", "--json"], ["recall", "{folder}"],
     ["recall", "{folder}", FACTS, "--json"], ["inspect", "{folder}", "1", "2"], ["inspect", "{folder}"],
     ["report", "{folder}", "-o", "{given}/out/report.html"],
-    ["report", "{folder}", "-o", "{given}/report.html", "--markdown", "{given}/out", "--figures", "svg"],
     ["export", "{folder}", "--to", "torch", "-o", "out"],
 )  # fmt: skip
+
+
+DRAWING = ["report", "{folder}", "-o", "{given}/report.html", "--markdown", "{given}/out", "--figures", "svg"]
+"""Drawn by matplotlib, which takes longer than a hundred of the others."""
 
 
 def _json(path: Path) -> Any:
