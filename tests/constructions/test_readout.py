@@ -10,7 +10,7 @@ from rote.constructions.build import build
 from rote.constructions.common.random_attention.codes import answer_code
 from rote.constructions.common.whitening import whiten
 from rote.constructions.rote.attempt import margin_and_noise
-from rote.constructions.rote.fit import _hopeless, _Objective, fit_readout
+from rote.constructions.rote.fit import _Objective, fit_readout, hopeless
 from rote.constructions.rote.options import SAFETY
 from rote.errors import CheckFailed, InputError
 from rote.folders.folder import read_folder, write_folder
@@ -167,11 +167,11 @@ def test_the_fit_goes_on_until_it_is_accepted():
 
 
 def test_when_a_fit_is_given_up():
-    assert not _hopeless([101, 40], 29, patience=5)
+    assert not hopeless([101, 40], 29, patience=5)
     # Standing still for longer than the patience, missed or merely not accepted.
-    assert not _hopeless([101, 7, 7, 7, 7, 7, 7], 20, patience=5)
-    assert _hopeless([101, 7, 7, 7, 7, 7, 7, 7], 20, patience=5)
-    assert _hopeless([101, 0, 0, 0], 20, patience=1)
+    assert not hopeless([101, 7, 7, 7, 7, 7, 7], 20, patience=5)
+    assert hopeless([101, 7, 7, 7, 7, 7, 7, 7], 20, patience=5)
+    assert hopeless([101, 0, 0, 0], 20, patience=1)
     # Falling, but by two a round with five rounds to go; or fast enough.
-    assert _hopeless([901, 300, 208, 206, 204, 202], 5, patience=1)
-    assert not _hopeless([901, 300, 90, 60, 30, 10], 5, patience=1)
+    assert hopeless([901, 300, 208, 206, 204, 202], 5, patience=1)
+    assert not hopeless([901, 300, 90, 60, 30, 10], 5, patience=1)

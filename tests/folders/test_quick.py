@@ -45,7 +45,12 @@ def test_numpy_computes_what_torch_does(given, dtype):
 
 @pytest.mark.parametrize(
     ("source", "method"),
-    [("countries", "rote.selector"), ("countries:facts=300,seed=1", "dana2025.theorem1")],
+    [
+        ("countries", "rote.selector"),
+        ("countries:facts=300,seed=1", "dana2025.theorem1"),
+        ("countries:facts=300,seed=1", "rote.memory_layer"),
+        ("random:vocab=40,context=3,facts=9000,seed=1", "rote.memory_layer"),
+    ],
 )
 def test_every_fact_is_answered_alike(source, method, tmp_path):
     task = facts(source)

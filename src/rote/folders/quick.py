@@ -1,4 +1,4 @@
-"""A model folder read for one question, without a tensor library, where its model is an attention-only Transformer."""
+"""A model folder read for one question, without a tensor library: attention-only and memory Transformers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from rote.folders.layout import CERTIFICATE, VOCABULARY, WEIGHTS, opened_model, 
 from rote.folders.reading import key_reader, read_vocabulary, refuse_larger
 from rote.folders.tensors import DTYPES, TensorFile
 from rote.folders.unpacked import PLACES, unpacked_arrays
-from rote.models.attention_only import AttentionOnly
-from rote.models.few_questions import few_logits
+from rote.models import AttentionOnly, MemoryTransformer, few_memory, few_questions
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
 class QuickModel:
-    """Arrays that fit an attention-only specification, and how keys are read."""
+    """Arrays that fit a specification, and how keys are read."""
 
-    spec: AttentionOnly
+    spec: AttentionOnly | MemoryTransformer
     weights: dict[str, np.ndarray]
     vocabulary: Vocabulary
     reader: KeyReader
 
     def logits(self, inputs: np.ndarray) -> np.ndarray:
-        return few_logits(self.spec, self.weights, inputs)
+        if isinstance(self.spec, MemoryTransformer):
+            return few_memory.few_logits(self.spec, self.weights, inputs)
+        return few_questions.few_logits(self.spec, self.weights, inputs)
 
 
 def read_quick(path: str | Path) -> QuickModel | None:
     """The model of a folder; none where `read_folder` is needed to run it, or to say what is wrong with it."""
     with opened_model(path) as folder:
         config, spec = read_config(folder)
-        if not isinstance(spec, AttentionOnly) or config.dtype not in ("float32", "float64"):
+        if not isinstance(spec, AttentionOnly | MemoryTransformer) or config.dtype not in ("float32", "float64"):
             return None
         if folder.has(CERTIFICATE) and not isinstance(folder.json(CERTIFICATE), dict):
             return None

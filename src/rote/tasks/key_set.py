@@ -20,6 +20,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from rote.errors import InputError
+from rote.tasks.rows import distinct_rows
 
 BITS = 10
 """b: an unknown key is taken for a stored one with probability 2^-10."""
@@ -34,7 +35,7 @@ class KeySetSizes(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["exact", "hashed"]
-    keys: int = Field(ge=1, le=2**24)
+    keys: int = Field(ge=1, le=2**32)
     tokens: int = Field(ge=1, le=2**40)
     """Ids below this occur in keys; a vocabulary numbers the tokens of keys before those that are answers only."""
     context: int = Field(ge=1, le=2**40)
@@ -62,7 +63,7 @@ class KeySet:
     def of(cls, contexts: np.ndarray, bits: int = BITS) -> KeySet:
         """The set of these keys (keys x context token ids), in the kind that takes fewer bytes."""
         context, tokens = contexts.shape[1], int(contexts.max()) + 1
-        keys = len(np.unique(contexts, axis=0))
+        keys = len(distinct_rows(contexts, tokens)[0])
         hashed = KeySetSizes(kind="hashed", keys=keys, tokens=tokens, context=context, bits=bits)
         most = min(LARGEST_EXACT, keys * (bits + 2))
         if context * tokens < most:

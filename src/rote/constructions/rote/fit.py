@@ -112,7 +112,7 @@ class _Objective:
             raise _OutOfTime
 
 
-def _hopeless(course: list[int], rounds: int, patience: int) -> bool:
+def hopeless(course: list[int], rounds: int, patience: int) -> bool:
     """Whether the fewest missed facts after each round do not let the remaining rounds finish.
 
     They stood still for longer than `patience`; or falling three times as fast as of late would not bring them to zero.
@@ -157,7 +157,7 @@ def fit_readout(
                         break
                     objective.use(torch.float64)
                 course.append(objective.missed)
-                if _hopeless(course, (steps - done - number) // ROUND_STEPS, patience):
+                if hopeless(course, (steps - done - number) // ROUND_STEPS, patience):
                     break
         except _Accepted:
             accepted = True
