@@ -120,6 +120,14 @@ CASES: dict[str, Case] = {
         ),
         HALF,
     ),
+    "rote.fixed_gates": Case(
+        (ASSOCIATIONS,),
+        (
+            (ASSOCIATIONS, {"dim": 4}, "beside 4 gates"),
+            (ASSOCIATIONS, {"dim": 5, "head_dim": 1, "heads": 1, "steps": 100, "draws": 1}, "more `heads`"),
+            ("random:vocab=12,context=1,facts=9,seed=1", {}, "one token"),
+        ),
+    ),
     "rote.memory_layer": Case(
         (ASSOCIATIONS, "random:vocab=40,context=3,facts=400,seed=2"),
         ((ASSOCIATIONS, {"heads": 4}, "no heads"), (ASSOCIATIONS, {"facts_per_group": 0}, "facts_per_group")),
