@@ -119,6 +119,7 @@ def main() -> None:
         folder = Path(name)
         write_table(folder / "few.csv", 20)
         _, start = run("build", folder / "few.csv", "-o", folder / "few", "--method", "rote.memory_layer", "--json")
+        table = model = folder
         for rows in sorted(given.rows):
             table, model = folder / f"ids{rows}.csv", folder / f"model{rows}"
             write_table(table, rows)

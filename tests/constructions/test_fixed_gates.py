@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rote
-from rote.constructions import CONSTRUCTIONS
-from rote.constructions.construction import Request, parse_options
+from rote.constructions.construction import Request
+from rote.constructions.rote.fixed_gates.fixed_gates import FixedGatesOptions, spec_of
 from rote.constructions.rote.fixed_gates.gates import Gates
 from rote.errors import CheckFailed
 
@@ -16,12 +16,13 @@ FACTS = "random:vocab=14,context=3,facts=150,seed=2"
 
 
 def request(facts, **sizes):
-    construction = CONSTRUCTIONS["rote.fixed_gates"]
-    return Request(rote.facts(facts), parse_options(construction, {}), **sizes)
+    task = rote.facts(facts)
+    assert isinstance(task, rote.AssociationTask)
+    return Request(task, FixedGatesOptions(), **sizes)
 
 
 def test_all_pairs_of_fifty_tokens_are_planned_below_9000_parameters():
-    spec = CONSTRUCTIONS["rote.fixed_gates"].spec(request("random:vocab=50,context=2,facts=2500,seed=1"))
+    spec = spec_of(request("random:vocab=50,context=2,facts=2500,seed=1"))
     assert (spec.dim, spec.head_dim, spec.query_key_rank) == (16, 4, 1)
     assert 8800 < spec.parameters() < 9000
 
@@ -41,7 +42,8 @@ def test_queries_keys_and_gate_dimensions_are_those_that_were_drawn():
 
 
 def test_patterns_are_those_of_the_model():
-    task, spec = rote.facts(FACTS), CONSTRUCTIONS["rote.fixed_gates"].spec(request(FACTS, heads=40))
+    asked = request(FACTS, heads=40)
+    task, spec = asked.task, spec_of(asked)
     gates = Gates.draw(spec, 4, 12.0, torch.float32, torch.Generator().manual_seed(1))
     model = gates.model({}, torch.float64, task.vocabulary)
     seen = model.to_torch().patterns(torch.from_numpy(task.contexts).long())[0]

@@ -87,7 +87,7 @@ class _Objective:
         heads, head_dim, dim = value.shape
         of_token = tokens @ value.reshape(-1, dim).T
         of_place = positions @ value.reshape(-1, dim).T
-        mixed = 0
+        mixed = self.mixing.new_zeros(len(self.contexts), heads, head_dim)
         for place in range(self.contexts.shape[1]):
             # An embedding, not an index: its gradient is many times faster.
             read = functional.embedding(self.contexts[:, place], of_token) + of_place[place]
