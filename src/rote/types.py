@@ -72,6 +72,10 @@ if TYPE_CHECKING:
     from rote.lm.geometry import LookUp as LookUp
     from rote.lm.geometry import SampleFraction as SampleFraction
     from rote.lm.geometry import Separation as Separation
+    from rote.lm.graft.graft import Graft as Graft
+    from rote.lm.graft.record import Asked as Asked
+    from rote.lm.graft.record import GraftCertificate as GraftCertificate
+    from rote.lm.graft.record import GraftRecord as GraftRecord
     from rote.lm.language_model import LanguageModel as LanguageModel
     from rote.lm.language_model import ParameterCount as ParameterCount
     from rote.lm.language_model import PromptState as PromptState

@@ -83,3 +83,32 @@ def save_llama(folder: Path) -> Path:
     LlamaForCausalLM(config).eval().save_pretrained(folder)
     tokens.save_pretrained(folder)
     return folder
+
+
+def save_llama_like(folder: Path, model_type: str = "llama", words: list[str] | None = None, **sizes: int) -> Path:
+    """Llama, Mistral or Qwen2 with 8 neurons per layer, so that a graft of more takes several layers."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    tokens = tokenizer(words)
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(
+        model_type, vocab_size=len(tokens), hidden_size=64, intermediate_size=8, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=64, bos_token_id=1, eos_token_id=1,
+        initializer_range=0.3, **{"sliding_window": None, **sizes},
+    )  # fmt: skip
+    AutoModelForCausalLM.from_config(config).eval().save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder
+
+
+def save_wide_gpt2(folder: Path) -> Path:
+    """GPT-2 whose states have room for a graft."""
+    tokens = tokenizer()
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=len(tokens), n_positions=32, n_embd=64, n_layer=2, n_head=2, n_inner=8, bos_token_id=1,
+        eos_token_id=1, initializer_range=0.3,
+    )  # fmt: skip
+    GPT2LMHeadModel(config).eval().save_pretrained(folder)
+    tokens.save_pretrained(folder)
+    return folder

@@ -34,7 +34,7 @@ app = App(
 GROUPS = {
     "Start": ("demo", "plan", "build", "ask"),
     "Check": ("recall", "verify", "inspect", "diff", "report", "serve"),
-    "Change": ("train", "edit", "export"),
+    "Change": ("train", "edit", "export", "graft"),
     "Theory": ("bounds", "list", "show"),
     "Experiments": ("sweep", "reproduce", "capacity", "runs"),
     "Language models": ("lm",),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
 from rote.cli.output import AsJson, print_json, print_table
 from rote.display import number
+
+if TYPE_CHECKING:
+    from rote.tasks import Task
 
 SHOWN = 10
 
@@ -16,6 +20,7 @@ def verify(
     facts: Facts | None = None,
     /,
     *,
+    control: Path | None = None,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> int:
@@ -28,18 +33,28 @@ def verify(
     Parameters
     ----------
     model
-        A model folder, or a folder written by `rote export`, whose facts are then asked through that tool.
+        A model folder; a folder written by `rote export`, whose facts are then asked through that tool; or one
+        written by `rote graft`, whose facts are asked in words.
     facts
         A file, a generator or a named source. Default: the source that the model folder names.
+    control
+        The control text of a graft that was made with one.
     """
     from rote.folders.layout import is_export, source_of
+    from rote.lm.graft.record import is_graft
 
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
-    if facts is not None and is_export(model) and not source_of(model).exists():
+    if is_graft(model):
+        named, task = _facts_of_graft(model, facts, reading)
+    elif facts is not None and is_export(model) and not source_of(model).exists():
         named, task = facts, read_facts(facts, reading)
     else:
         named, task = facts_of(source_of(model), facts, reading)
-    if is_export(model):
+    if is_graft(model):
+        from rote.lm.graft.graft import verify_graft
+
+        verdict = verify_graft(model, task, control, bars())
+    elif is_export(model):
         from rote.export import verify_export
 
         verdict = verify_export(model, task, bars())
@@ -75,6 +90,16 @@ def verify(
     elif not any(check.holds for check in verdict.checks if check.name == "weights_fingerprint"):
         print("every fact is still recalled, but these are not the weights that were certified")
     return 1
+
+
+def _facts_of_graft(model: Path, facts: str | None, reading: ReadingOptions | None) -> tuple[str, Task]:
+    from rote.folders.named_facts import facts_of_folder
+    from rote.lm.graft.record import read_record
+
+    origin = read_record(model).facts
+    if facts is not None:
+        return facts, read_facts(facts, reading, origin.reading)
+    return origin.source, facts_of_folder(origin, model)
 
 
 def _cut(value: object) -> str:

@@ -199,7 +199,7 @@ def questions(model: LanguageModel, table: QuestionTable, relation: str | None, 
         empty = [answer for answer, ids in zip(answers, tokens, strict=True) if not ids]
         if not torn and not empty:
             break
-    refused = _unknown(model, "prompts", texts, prompts) + _unknown(model, "answers", answers, tokens)
+    refused = unknown_texts(model, "prompts", texts, prompts) + unknown_texts(model, "answers", answers, tokens)
     if torn or empty:
         refused.append(f"the tokenizer adds no tokens of its own for the answers {_some(torn or empty)}")
     if refused:
@@ -219,7 +219,7 @@ def shared_tokens(prompts: Sequence[tuple[int, ...]]) -> int:
     return count
 
 
-def _unknown(model: LanguageModel, what: str, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str]:
+def unknown_texts(model: LanguageModel, what: str, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str]:
     unknown = model.tokenizer.unk_token_id
     if unknown is None or unknown == model.tokenizer.eos_token_id:
         return []

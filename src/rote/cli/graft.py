@@ -1,0 +1,104 @@
+"""`rote graft`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.output import AsJson, complain, print_json, print_pairs
+from rote.errors import InputError
+
+
+def graft(
+    model: Path,
+    facts: Facts | None = None,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    paraphrase: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    relation: str | None = None,
+    control: Path | None = None,
+    never: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    locality: float = 0.5,
+    end: str = ".",
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None,
+    gguf: str | None = None,
+    remove: Annotated[bool, Parameter(negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    reading: ReadingOptions | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Store facts in a language model without training, and leave everything else in it unchanged.
+
+    Layers are appended after the last one, with one gated neuron per answer token. The result is a plain checkpoint of
+    a stock class, with a certificate made by generating every answer. Exits 1 if a fact is missed.
+
+    Examples:
+
+    - `rote graft smollm2 capitals.csv --template "The capital of {country} is" -o grafted`
+    - `rote graft grafted --remove -o original`
+
+    Parameters
+    ----------
+    model
+        A Hugging Face folder or a GGUF file: Llama, Mistral or Qwen2 without a sliding window, or GPT-2.
+    facts
+        A file, a generator or a named source.
+    output
+        Folder to write into.
+    template
+        Prompt with the columns in braces; may be repeated. `countries` comes with templates.
+    paraphrase
+        Prompt that the solve never sees; the certificate counts the facts that follow it. May be repeated.
+    relation
+        Store only the facts of this relation. Default: all relations.
+    control
+        Text file on which nothing may change. Default: the prose of Python's documentation.
+    never
+        A subject that is not in the table, to be left alone; may be repeated. Default: made-up names.
+    locality
+        Place of each gate's threshold, 0.05 to 0.95. Low: more paraphrases answered. High: fewer unknown subjects.
+    end
+        What closes each answer; empty for nothing.
+    dtype
+        Dtype of the saved weights. Default: that of the checkpoint; float32 for GGUF.
+    gguf
+        The GGUF file to load, if a folder has several.
+    remove
+        MODEL is a graft: write the model that it was made from, every weight bit for bit.
+    force
+        Replace an existing grafted folder.
+    """
+    from rote.lm.graft.graft import graft as store
+    from rote.lm.graft.graft import overview, ungraft
+    from rote.tasks.origin import Reading
+
+    if remove:
+        if facts is not None or template or paraphrase:
+            raise InputError("`remove` takes a grafted folder and --output alone; leave facts and templates out")
+        path = ungraft(model, output, overwrite=force)
+        if as_json:
+            print_json({"folder": str(path)})
+        else:
+            print(f"{path}: the model without its graft, every weight as it was")
+        return 0
+    if facts is None:
+        raise InputError("`facts`: missing; give a file, a generator or a named source")
+    made = store(
+        model, read_facts(facts, reading, Reading(keys="words")), template, output=output, paraphrases=paraphrase,
+        relation=relation, control=control, never=never, locality=locality, end=end, dtype=dtype, gguf=gguf,
+        overwrite=force, progress=bars(),
+    )  # fmt: skip
+    if as_json:
+        document = made.record.model_dump(mode="json", exclude={"original_config"})
+        print_json({"folder": str(made.path), **document, "seconds": made.seconds})
+    else:
+        print_pairs(f"{made.path}: {facts} in {model}", overview(made.record))
+    if made.certificate.complete:
+        return 0
+    missed = made.certificate.facts - made.certificate.recalled
+    return complain(f"{missed:,} facts are not answered right under every template", 1)

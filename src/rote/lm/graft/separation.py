@@ -1,0 +1,141 @@
+"""Linear functions that separate a few points from many others, by the widest margin in the others' own metric.
+
+For each gate: the w of least w' C w with w x >= 1 at its own points and w x <= `ceiling` at every other, where C is the
+second moment of all points, plus `WITHIN` times the scatter within each gate's own points (they are the same thing in
+other words), plus a ridge. Among points of that second moment, least w' C w means the fewest that come near 1.
+
+Each problem is a least-distance program, solved exactly by non-negative least squares (Lawson and Hanson 1974, chapter
+23) over the points that bind, which are found by rounds: solve, score all points, add the worst, solve again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from scipy.optimize import nnls
+from torch import Tensor
+
+RIDGE = 1e-2
+"""Of the mean second moment, added to every direction."""
+WITHIN = 3.0
+ROUNDS, ADDED = 10, 6
+"""Rounds at most, and points added per gate and round."""
+SLACK = 0.02
+"""A point may pass the ceiling by so much."""
+AT_ONCE = 2**25
+"""Scores held in memory at once."""
+
+
+@dataclass(frozen=True)
+class Separated:
+    """One linear function per gate."""
+
+    weights: Float[Tensor, "gates dim"]
+    own: Float[Tensor, " gates"]
+    """The least score of a gate's own points."""
+    other: Float[Tensor, " gates"]
+    """The largest score of a point that is not its own and not excused."""
+    nearest: Int[Tensor, " gates"]
+    """That point."""
+
+
+def separate(
+    points: Float[Tensor, "points dim"],
+    own: Sequence[Sequence[int]],
+    labels: Int[Tensor, " points"],
+    ceiling: float,
+    each: Callable[[int], None] = lambda number: None,
+) -> Separated:
+    """Separate the points `own[i]` of each gate from all points whose label differs from theirs."""
+    factor = _metric(points.double(), own)
+    white = torch.linalg.solve_triangular(factor, points.double().T, upper=False).T.float().contiguous()
+    gate_labels = labels[torch.tensor([rows[0] for rows in own])]
+    weights = torch.zeros(len(own), points.shape[1])
+    binding: list[list[int]] = [[] for _ in own]
+    open_gates = list(range(len(own)))
+    for round_number in range(ROUNDS):
+        for gate in open_gates:
+            weights[gate] = _least_norm(white[list(own[gate])], white[binding[gate]], ceiling)
+            if round_number == 0:
+                each(1)
+        open_gates = _bind_worst(white, weights, labels, gate_labels, open_gates, binding, ceiling)
+        if not open_gates:
+            break
+    plain = torch.linalg.solve_triangular(factor.T, weights.double().T, upper=True).T
+    return scored(points, plain.float(), own, labels)
+
+
+def scored(
+    points: Float[Tensor, "points dim"],
+    weights: Float[Tensor, "gates dim"],
+    own: Sequence[Sequence[int]],
+    labels: Int[Tensor, " points"],
+) -> Separated:
+    """What given weights reach: their least own and their largest other score."""
+    gate_labels = labels[torch.tensor([rows[0] for rows in own])]
+    least, largest, nearest = [], [], []
+    step = max(1, AT_ONCE // len(points))
+    for start in range(0, len(own), step):
+        scores = weights[start : start + step] @ points.T
+        least += [float(row[list(own[start + at])].min()) for at, row in enumerate(scores)]
+        scores.masked_fill_(gate_labels[start : start + step, None] == labels[None], -torch.inf)
+        best = scores.max(1)
+        largest.append(best.values)
+        nearest.append(best.indices)
+    return Separated(weights, torch.tensor(least), torch.cat(largest), torch.cat(nearest))
+
+
+def _metric(points: Tensor, own: Sequence[Sequence[int]]) -> Tensor:
+    """The Cholesky factor of C."""
+    moment = points.T @ points / len(points)
+    groups = [points[list(rows)] for rows in own if len(rows) > 1]
+    if groups:
+        apart = torch.cat([group - group.mean(0) for group in groups])
+        moment += WITHIN * (apart.T @ apart) / len(apart)
+    moment += RIDGE * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
+    return torch.linalg.cholesky(moment)
+
+
+def _least_norm(own: Tensor, other: Tensor, ceiling: float) -> Tensor:
+    """The shortest w with own w >= 1 and other w <= ceiling; the best effort where there is none."""
+    rows = torch.cat([own, -other]).double()
+    bounds = np.concatenate([np.ones(len(own)), np.full(len(other), -ceiling)])
+    basis, coordinates = torch.linalg.qr(rows.T)
+    system = np.vstack([coordinates.numpy(), bounds])
+    wanted = np.zeros(len(system))
+    wanted[-1] = 1.0
+    multipliers, _ = nnls(system, wanted, maxiter=50 * len(rows))
+    rest = system @ multipliers - wanted
+    if abs(rest[-1]) < 1e-9:
+        return torch.zeros(own.shape[1])
+    return (basis @ torch.from_numpy(-rest[:-1] / rest[-1])).float()
+
+
+def _bind_worst(
+    white: Tensor,
+    weights: Tensor,
+    labels: Tensor,
+    gate_labels: Tensor,
+    gates: list[int],
+    binding: list[list[int]],
+    ceiling: float,
+) -> list[int]:
+    """Add to each gate the points that pass its ceiling farthest; gates that got any."""
+    changed = []
+    step = max(1, AT_ONCE // len(white))
+    for start in range(0, len(gates), step):
+        part = gates[start : start + step]
+        scores = weights[part] @ white.T
+        scores.masked_fill_(gate_labels[part][:, None] == labels[None], -torch.inf)
+        values, places = scores.topk(min(ADDED, scores.shape[1]), 1)
+        for gate, value, place in zip(part, values.tolist(), places.tolist(), strict=True):
+            new = [at for score, at in zip(value, place, strict=True) if score > ceiling + SLACK]
+            new = [at for at in new if at not in binding[gate]]
+            if new and weights[gate].any():
+                binding[gate] += new
+                changed.append(gate)
+    return changed
