@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -12,6 +12,7 @@ from rote.cli.output import AsJson, describe, print_json, print_pairs, print_tab
 
 if TYPE_CHECKING:
     from rote.experiments.best_of_seeds import BestOfSeeds
+    from rote.tasks import VectorTask
 
 
 def train(
@@ -79,9 +80,7 @@ def train(
     table = read_facts(facts, reading)
     changes = training.changes if training else {}
     if isinstance(table, VectorTask):
-        from rote.cli.train_vectors import train_on_vectors
-
-        train_on_vectors(
+        _train_on_vectors(
             facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol,
             changes=changes, on=on, force=force, as_json=as_json,
         )  # fmt: skip
@@ -140,6 +139,40 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
             "engine": document["engine"],
             "diverged": f"{document['diverged']} of {seeds} seeds",
             **({"failed": f"{len(failed)} seeds; the first: {failed[0].reason}"} if failed else {}),
+            "time": f"{document['seconds']:.1f} s",
+            "folder": str(output),
+        },
+    )
+
+
+def _train_on_vectors(
+    facts: str, task: VectorTask, output: Path, *, dim: int, heads: int, head_dim: int | None, seeds: int,
+    protocol: str, changes: dict[str, Any], on: str, force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Train, save the best model, and show it."""
+    from rote.experiments.vectors.best import train_best_on_vectors
+
+    trained = train_best_on_vectors(
+        task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, on=on, progress=bars(),
+        **changes,
+    )  # fmt: skip
+    trained.save(output, overwrite=force)
+    document = {"folder": str(output), **trained.summary()}
+    if as_json:
+        print_json(document)
+        return
+    best = trained.best
+    print_pairs(
+        f"{facts}: the best of {seeds} models",
+        {
+            **({} if best.accuracy is None else {"recall": f"{best.accuracy:.2%}"}),
+            **({} if best.mean_square is None else {"mean squared error": f"{best.mean_square:.3g}"}),
+            "examples": task.facts,
+            "architecture": describe(trained.spec),
+            "parameters": document["parameters"],
+            "Theorem 1 guarantees": trained.guaranteed,
+            "protocol": f"{best.protocol.name}: {best.protocol.method}, {best.steps:,} steps",
+            "diverged": f"{document['diverged']} of {seeds} seeds",
             "time": f"{document['seconds']:.1f} s",
             "folder": str(output),
         },

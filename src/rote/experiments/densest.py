@@ -31,9 +31,8 @@ from rote.experiments.densest_candidates import candidates
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial, TrialKey
 from rote.experiments.runner import run
-from rote.experiments.token_result import BitsResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
-from rote.experiments.trial import TokenTrial
+from rote.experiments.trial import BitsResult, TokenTrial
 from rote.measure.bits import bits_memorized
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.token_result import TokenResult
+from rote.experiments.trial import TokenResult
 from rote.files import replacing
 
 SIZES = ("vocab", "dim", "head_dim", "heads", "layers", "variant", "width", "architecture")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rote.display import frame_of
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialRow
-from rote.experiments.token_result import TokenResult
+from rote.experiments.trial import TokenResult
 from rote.measure.laws import LawFit, Points, compare_laws
 from rote.papers.kinds.lookups import FULL, Weighting
 from rote.progress import SILENT, Progress

@@ -25,9 +25,8 @@ from rote.experiments.ledgers.ledger import FailedTrial, TrialRow
 from rote.experiments.runner import RunPart, run
 from rote.experiments.size_laws import SweepLaw, sweep_laws
 from rote.experiments.sweep_chart import sweep_chart
-from rote.experiments.token_result import TokenResult
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
-from rote.experiments.trial import TokenTrial
+from rote.experiments.trial import TokenResult, TokenTrial
 from rote.files import replacing
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask

@@ -1,4 +1,4 @@
-"""Trials, the units of a run, and the contract of what trains them, on this machine or on another.
+"""Trials, the units of a run, their records in the ledger, and the contract of what trains them, here or elsewhere.
 
 A trial is named by its content, so that trials of equal content are one trial.
 """
@@ -69,6 +69,52 @@ def record_of(kind: Callable[..., AnyT], result: Mapping[str, Any], **own: Any) 
     """A ledger's row as a dataclass: `own` values, and those that the row has under the names of the other fields."""
     names = [field.name for field in fields(cast(Any, kind)) if field.name not in own]
     return kind(**{name: result[name] for name in names}, **own)
+
+
+@dataclass(frozen=True)
+class TokenResult:
+    """One trained model."""
+
+    accuracy: float | None
+    """Over all contexts alike; None where training diverged."""
+    loss: float | None
+    diverged_at: int | None
+    parameters: int
+    keeps_published: bool
+    """Whether the run kept the accuracy that the paper's experiments report."""
+    published_accuracy: float | None
+    curve: tuple[tuple[int, float], ...]
+    """(step, loss), where the run keeps them."""
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> TokenResult:
+        """The record of a ledger's row."""
+        return record_of(
+            cls,
+            result,
+            keeps_published="published_accuracy" in result,
+            published_accuracy=result.get("published_accuracy"),
+            curve=tuple((step, loss) for step, loss in result.get("curve", ())),
+        )
+
+
+@dataclass(frozen=True)
+class BitsResult:
+    """One trained model with the bits that it holds, by both counts."""
+
+    accuracy: float | None
+    entropy_bits: float
+    code_bits: float
+    answer_bits: float
+    complete: bool
+    """Whether every fact is recalled."""
+    diverged_at: int | None
+    seconds: float
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> BitsResult:
+        """The record of a ledger's row."""
+        return record_of(cls, result)
 
 
 class Trainer(Contract[TrialT, ResultT_co]):

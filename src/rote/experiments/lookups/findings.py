@@ -16,7 +16,7 @@ from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPo
 from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
 from rote.experiments.runner import Rows
-from rote.experiments.token_result import TokenResult
+from rote.experiments.trial import TokenResult
 from rote.experiments.verdict import Verdict, claim_summary
 from rote.models.attention_only import AttentionOnly
 from rote.papers.claims import Rule

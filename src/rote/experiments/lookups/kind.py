@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rote.experiments.files import write_curves
 from rote.experiments.findings import Findings
@@ -28,10 +28,16 @@ from rote.models.mlp_transformer import MlpTransformer
 from rote.papers.kinds.lookups import LookupFigure
 from rote.training.protocol import EngineName
 
+if TYPE_CHECKING:
+    from rote.tasks import AssociationTask
+    from rote.training.result import Trained
+
 PER_STEP = 1e-5
 PER_PRODUCT = 1.6e-10
 PER_POLISH = 2.5
 """An L-BFGS iteration in steps: a step, its line search, its history."""
+CURVE_POINTS = 50
+"""Points of a loss curve that the ledger keeps, about: enough to draw it, few beside a trial's other numbers."""
 
 
 def products(spec: Transformer, contexts: int) -> int:
@@ -69,9 +75,18 @@ def _schedule(figure: LookupFigure, choices: RunChoices) -> LookupSchedule:
 
 
 def _run(schedule: LookupSchedule, folder: Path, engine: EngineName) -> Schedule[Any, Any]:
-    from rote.experiments.lookups.training import lookup_trials
+    from rote.experiments.token_schedule import RandomTables, TokenSchedule
 
-    return lookup_trials(schedule, engine)
+    return TokenSchedule(schedule.identity, schedule.trials(), RandomTables(), _recorded, engine=engine)
+
+
+def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:
+    """What the ledger keeps of a trial."""
+    from rote.experiments.token_schedule import training_record
+
+    stride = max(1, len(trained.curve) // CURVE_POINTS)
+    curve = [[int(step), float(f"{loss:.5g}")] for step, loss in trained.curve[::stride].tolist()]
+    return {**training_record(trained), "published_accuracy": trained.published_accuracy, "curve": curve}
 
 
 def _findings(schedule: LookupSchedule, rows: Rows) -> Findings[LookupFigure, LookupSchedule]:
