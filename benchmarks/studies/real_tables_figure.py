@@ -74,7 +74,7 @@ def _panel(axes: Axes, tables: Sequence[RealTable], measure: str, lines: Sequenc
             asked = table.asked("dana2025.theorem1")
             axes.plot(
                 table.bits, asked, "_", color="black", ms=11, mew=1.4, zorder=2,
-                label="Theorem 1 asks (d = 20)" if number == 0 else None,
+                label="Theorem 1 requires (d = 20)" if number == 0 else None,
             )  # fmt: skip
         axes.annotate(table.name, (table.bits, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
     axes.set_xscale("log")

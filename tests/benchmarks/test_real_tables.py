@@ -60,6 +60,6 @@ def test_the_page_shows_every_table_and_its_figure(study, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert drawn.name in text
     assert drawn.stat().st_size > 10_000
-    assert "none whole" in text
+    assert "none with full recall" in text
     assert "make the page" in text
     assert all(SMALL.split(",seed")[0] in line for line in text.splitlines() if line.startswith("| random"))
