@@ -178,6 +178,12 @@ HARMLESS: dict[str, tuple[Harm, tuple[str, ...], int]] = {
         PAGE,
         0,
     ),
+    "a vocabulary that repaints a terminal": (
+        lambda folder: rewrite_words(folder, lambda _: json.dumps([f"{number}{WORDS[0]}" for number in range(6)])),
+        ("ask", "{folder}", f"1{WORDS[0]}", f"2{WORDS[0]}"),
+        0,
+    ),
+    "a source that repaints a terminal": (config(facts={"source": WORDS[0]}), ("verify", "{folder}"), 2),
     "a measure that repaints a terminal": (certificate(measured={WORDS[0]: WORDS[2]}), VERIFY, 0),
 }
 

@@ -119,6 +119,28 @@ def test_json_of_another_shape_is_one_message(copy, content):
         read_everywhere(copy)
 
 
+def test_a_clock_of_the_year_2999_is_read(copy, capsys):
+    changed(copy, "UPDATE trials SET ended = '2999-01-01T00:00:00+00:00'")
+    for words in (["runs", "list", str(copy.parent)], ["runs", "show", str(copy)]):
+        assert main(words) == 0
+    assert "2999" in capsys.readouterr().out
+    read_everywhere(copy)
+
+
+@pytest.mark.parametrize("name", ["trials.csv", "trials.parquet"])
+@pytest.mark.parametrize("plant", [lambda path: path.symlink_to("../victim"), os.mkfifo], ids=["link", "pipe"])
+def test_trials_are_exported_beside_what_was_planted(run, tmp_path, name, plant):
+    (tmp_path / "victim").write_text("precious")
+    out = tmp_path / "out"
+    out.mkdir()
+    plant(out / f".{name}.part")
+    plant(out / name)
+    assert main(["runs", "export", str(run), "-o", str(out / name)]) == 0
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert (out / name).is_file()
+    assert not (out / name).is_symlink()
+
+
 def test_a_figure_of_strange_trials_is_one_message(copy):
     changed(copy, "UPDATE run SET identity = ?", '{"experiment": "dana2025.fig4", "protocol": "fast"}')
     changed(copy, "UPDATE results SET result = ?", '{"accuracy": {"a": []}}')

@@ -186,6 +186,10 @@ def test_slow_clients_do_not_keep_honest_ones_out_and_ctrl_c_ends_at_once(shelf)
                 )
         time.sleep(0.3)
         assert client.get("/planner/numbers").status_code == 200
+        # A plan that takes seconds is being computed, and connections are open.
+        slow.append(socket.create_connection(("127.0.0.1", port)))
+        slow[-1].sendall(b"GET /planner/plan?facts=airports HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.2)
         start = time.monotonic()
         server.send_signal(signal.SIGINT)
         said = server.communicate(timeout=20)[1]
