@@ -33,6 +33,7 @@ from rote.cli import main
 from rote.errors import RoteError
 from rote.experiments.ledgers.ledger import FILE, Ledger
 from rote.folders import read_folder, verify
+from rote.folders.named_facts import facts_of_folder
 
 IMPORTED = (
     "torch", "polars", "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg",
@@ -147,7 +148,8 @@ def ledger_is_whole(folder: Path, whole: Path) -> None:
 def model_is_whole(folder: Path, whole: Path) -> None:
     """A model folder, and each kept seed beside it, is absent or verifies."""
     if folder.exists():
-        expect(verify(folder, FACTS).holds, "a model folder does not verify")
+        task = facts_of_folder(read_folder(folder).origin, folder)
+        expect(verify(folder, task).holds, "a model folder does not verify")
     for seed in folder.with_name(f"{folder.name}.seeds").glob("seed-*"):
         read_folder(seed)
 

@@ -20,6 +20,7 @@ def export(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     facts: Facts | None = None,
     cache: str | None = None,
+    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,6 +46,9 @@ def export(
     cache
         float16: keep the key-value cache in half precision, the default of llama.cpp (llama, gpt2 and gguf).
         Default: float32.
+    template
+        A sentence that the exported tokenizer reads as a key, "The {relation} of {country} is"; may be repeated.
+        {relation=capital} is a column of one value, {relation=currency|money} with other words for it.
     force
         Replace an existing exported folder.
     """
@@ -52,15 +56,17 @@ def export(
     from rote.folders.layout import CONFIG
 
     if to == "lm-eval" and not (Path(model) / CONFIG).is_file():
-        if facts is not None or cache is not None:
-            raise InputError(f"`facts` and `cache` go with a model folder, and {model} is none; leave them out")
+        if facts is not None or cache is not None or template:
+            raise InputError(
+                f"`facts`, `template` and `cache` go with a model folder, and {model} is none; leave them out"
+            )
         task = export_task(model, output, overwrite=force)
         if as_json:
             print_json({"folder": str(task.path), **task.certificate.model_dump(mode="json")})
         else:
             print(f"{task.path}: {task.certificate.facts:,} facts as a task for lm-evaluation-harness, all read there")
         return
-    exported = export_model(model, to, output, facts, cache=cache, overwrite=force, progress=bars())
+    exported = export_model(model, to, output, facts, cache=cache, templates=template, overwrite=force, progress=bars())
     certificate = exported.certificate
     if as_json:
         print_json({"folder": str(exported.path), **certificate.model_dump(mode="json")})
@@ -71,6 +77,7 @@ def export(
             "runtime": ", ".join(f"{name} {release}" for name, release in certificate.runtime.items()),
             "read from text": certificate.read,
             "generated right": certificate.generated,
+            **({"sentences read": certificate.sentences_read} if certificate.sentences else {}),
             "smallest logit margin": certificate.min_margin,
             "largest margin change": certificate.largest_margin_change,
             "parameters": certificate.parameters,

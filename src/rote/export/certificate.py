@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from rote.export.exported_files import ExportedFiles
 from rote.export.runtime import BATCH, Runtime
 from rote.export.subject import ExportSubject
+from rote.export.templates import sentences
 from rote.measure.fingerprint import weights_fingerprint
 from rote.progress import SILENT, Progress
 
@@ -69,12 +70,17 @@ class RuntimeCertificate(BaseModel):
     largest_margin_change: float
     """Largest difference of a fact's margin between the runtime and float64."""
     conditions: tuple[Condition, ...]
+    sentences: int = 0
+    """Sentences of all templates."""
+    sentences_read: int = 0
+    """Sentences that are read as the ids of their key."""
 
     @property
     def complete(self) -> bool:
         """Nothing was lost on the way."""
         return (
             self.read == self.facts
+            and self.sentences_read == self.sentences
             and self.recalled >= self.recalled_before
             and (self.generated is None or self.generated >= self.recalled_before)
             and all(condition.holds for condition in self.conditions)
@@ -85,6 +91,9 @@ class RuntimeCertificate(BaseModel):
         lost = []
         if self.read < self.facts:
             lost.append(f"{self.facts - self.read:,} of {self.facts:,} facts are not read from text and written back")
+        if self.sentences_read < self.sentences:
+            missed = self.sentences - self.sentences_read
+            lost.append(f"{missed:,} of {self.sentences:,} sentences are not read as their keys")
         if self.recalled < self.recalled_before:
             lost.append(
                 f"{self.recalled:,} facts are recalled where the model recalls {self.recalled_before:,} "
@@ -143,6 +152,7 @@ def examine_runtime(
             if generated is not None:
                 wrote += sum(a == b for a, b in zip(generated, subject.answers[rows], strict=True))
             stage.advance(rows.stop - rows.start)
+    said = sentences(subject.templates, subject.task)
     right = seen > 0
     exact = subject.margins
     known = seen.isfinite()
@@ -167,5 +177,11 @@ def examine_runtime(
         min_margin_float64=float(exact.min()),
         largest_margin_change=float((seen - exact)[known].abs().max()) if bool(known.any()) else float("inf"),
         conditions=conditions,
+        sentences=len(said),
+        sentences_read=sum(
+            got == expected[row] for (row, _), got in zip(said, runtime.ids([text for _, text in said]), strict=True)
+        )
+        if said
+        else 0,
     )
     return RuntimeExamination(certificate, np.flatnonzero(~right.numpy()))

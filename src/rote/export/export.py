@@ -42,6 +42,7 @@ def export_model(
     facts: Facts | None = None,
     *,
     cache: str | None = None,
+    templates: tuple[str, ...] | list[str] = (),
     overwrite: bool = False,
     progress: Progress = SILENT,
 ) -> Exported:
@@ -50,7 +51,8 @@ def export_model(
     `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
     `facts` are read again from where a folder says they came from when they are not given. A folder is written only
     if the target library recalls every fact that the model recalls. `cache="float16"` has it keep keys and values in
-    half precision meanwhile, where a target lets that be chosen.
+    half precision meanwhile, where a target lets that be chosen. `templates` are sentences that the exported tokenizer
+    reads as keys, such as "The {relation} of {country} is"; every sentence of every fact is checked.
 
     >>> import rote, tempfile
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -62,7 +64,12 @@ def export_model(
     check_destination(path, overwrite, EXPORTED_FOLDER)
     _refuse_cache(target, cache)
     refuse_missing(to, target.requirements, target.extra)
-    subject = subject_of(model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts))
+    subject = subject_of(
+        model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts), templates
+    )
+    if templates and not target.sentences:
+        able = ", ".join(name for name, other in TARGETS.items() if other.sentences)
+        raise InputError(f"`templates`: {to} has no tokenizer that reads sentences; export to {able}")
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
     return Exported(path, _write(target, subject, cache, path, progress))
@@ -83,7 +90,11 @@ def _write(
     """Write and examine a folder; it is put up only where nothing was lost."""
     with written_aside(path) as aside:
         with in_library(target):
-            manifest = replace(target.write(subject, aside), cache=cache or next(iter(target.caches), None))
+            manifest = replace(
+                target.write(subject, aside),
+                cache=cache or next(iter(target.caches), None),
+                templates=tuple(template.text for template in subject.templates),
+            )
         write_manifest(aside, manifest)
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
         with held(aside) as folder:

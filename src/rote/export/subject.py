@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from torch import Tensor
 from rote.constructions.build import Built
 from rote.errors import InputError, problems
 from rote.export.spelling import Spelling, refuse_ambiguous
+from rote.export.templates import Template, parsed_templates
 from rote.folders.folder import Folder, read_folder
 from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate
@@ -39,6 +41,8 @@ class ExportSubject:
     origin: Origin
     provenance: dict[str, Any]
     certificate: Certificate | None
+    templates: tuple[Template, ...] = ()
+    """Sentences that the exported tokenizer reads as keys, in targets that have one."""
 
     @cached_property
     def margins(self) -> Float[Tensor, " facts"]:
@@ -68,7 +72,7 @@ class ExportSubject:
         return [self.spelling.tokens[answer] for answer in self.task.answers.tolist()]
 
 
-def subject_of(source: Exportable, facts: Task | str | None = None) -> ExportSubject:
+def subject_of(source: Exportable, facts: Task | str | None = None, templates: Sequence[str] = ()) -> ExportSubject:
     """The model and its facts; facts that are not given are read again from where the model's folder says."""
     model, origin, provenance, certificate = _parts(source)
     folder = source.path if isinstance(source, Folder) else Path(source) if isinstance(source, str | Path) else Path()
@@ -85,7 +89,8 @@ def subject_of(source: Exportable, facts: Task | str | None = None) -> ExportSub
     spelling = Spelling.of(task)
     if wrong := refuse_ambiguous(spelling, task):
         raise problems("export", wrong)
-    return ExportSubject(model, task, spelling, task.origin, provenance, certificate)
+    read = parsed_templates(templates, task, spelling)
+    return ExportSubject(model, task, spelling, task.origin, provenance, certificate, read)
 
 
 def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Certificate | None]:

@@ -33,6 +33,8 @@ class Manifest:
     """Token and position of each id after the model's own, in targets without positions."""
     cache: str | None = None
     """Dtype of the keys and values that are kept between tokens, where a target lets it be chosen."""
+    templates: tuple[str, ...] = ()
+    """Sentences that are read as keys."""
 
     def ids(self, vocab: int) -> dict[tuple[int, int], int] | None:
         """The id of each token at each position."""
@@ -49,6 +51,8 @@ class Target(ABC):
     """The optional dependencies that bring the target's libraries."""
     data: ClassVar[tuple[str, ...]]
     """The files that hold numbers. All others follow from the model and its facts (`rote.export.clean_copy`)."""
+    sentences: ClassVar[bool] = False
+    """Whether its tokenizer can read sentences as keys."""
     caches: ClassVar[tuple[str, ...]] = ()
     """Dtypes that the cache of keys and values may have, the usual one first."""
 
@@ -94,10 +98,13 @@ class ManifestFile(BaseModel):
     gain: float
     places: tuple[tuple[int, int], ...] | None
     cache: str | None
+    templates: tuple[str, ...] = ()
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     content = {"format": FORMAT, **asdict(manifest)}
+    if not manifest.templates:
+        del content["templates"]
     (folder / MANIFEST).write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
@@ -110,4 +117,4 @@ def read_manifest(folder: HeldFolder) -> Manifest:
     except ValidationError as error:
         wrong = validation_problems(error.errors(), ManifestFile.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
-    return Manifest(read.target, read.gain, read.places, read.cache)
+    return Manifest(read.target, read.gain, read.places, read.cache, read.templates)

@@ -45,7 +45,7 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
         manifest = read_manifest(folder)
         target = target_named(manifest.target)
         refuse_missing(target.id, target.requirements, target.extra)
-        subject = _subject(read_folder(path / SOURCE, below=path), facts)
+        subject = _subject(read_folder(path / SOURCE, below=path), facts, manifest.templates)
         if refused := target.refusals(subject):
             raise problems(f"{target.id} cannot hold this model", refused)
         return _verified(folder, stated, manifest, target, subject, progress)
@@ -67,7 +67,7 @@ def _verified(
 
     with clean_copy(folder, write, target.data) as copy:
         cache = manifest.cache if manifest.cache in target.caches else next(iter(target.caches), None)
-        own = replace(written[0], cache=cache)
+        own = replace(written[0], cache=cache, templates=manifest.templates)
         found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress)
     checks = [
         *_checks(stated, found.certificate),
@@ -88,12 +88,12 @@ def _stated(folder: HeldFolder) -> RuntimeCertificate:
         raise problems(f"{where}: not as rote writes it", wrong) from None
 
 
-def _subject(source: Folder, facts: Task) -> ExportSubject:
+def _subject(source: Folder, facts: Task, templates: tuple[str, ...]) -> ExportSubject:
     """The model in the folder with these facts, under the name that the facts had when it was exported."""
     if isinstance(facts, AssociationTask):
         origin = facts.origin.model_copy(update={"source": source.origin.source})
         facts = AssociationTask(facts.contexts, facts.answers, facts.vocabulary, origin)
-    return subject_of(source, facts)
+    return subject_of(source, facts, templates)
 
 
 def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[CertificateCheck]:

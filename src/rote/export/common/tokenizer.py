@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ import numpy as np
 from rote.export.common.places import Pairs
 from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
+from rote.export.templates import READ, Template, column_patterns
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 MARKS = 0xE000
 """First of the private characters that mark places."""
 FILL = "\uf8ff"
 """The private character that fills short keys."""
-MOST_PLACES = 0xF8FF - 0xE000
+MOST_PLACES = 0xF8FE - 0xE000
 ANY = r"[\s\S]"
 SPECIAL = ("<unk>", "</s>")
 
@@ -45,7 +47,7 @@ def refuse_text(subject: ExportSubject) -> list[str]:
 
 def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -> int:
     """Write `tokenizer.json` and its configuration; the number of ids, special ones included."""
-    tokenizer, size = make_tokenizer(subject.spelling, subject.contexts, pairs)
+    tokenizer, size = make_tokenizer(subject.spelling, subject.contexts, pairs, subject.templates)
     tokenizer.save(str(folder / "tokenizer.json"))
     unknown, end = SPECIAL
     configuration = {
@@ -62,15 +64,18 @@ def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -
     return size
 
 
-def make_tokenizer(spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None) -> tuple[Any, int]:
+def make_tokenizer(
+    spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None, templates: Sequence[Template] = ()
+) -> tuple[Any, int]:
+    """The tokenizer, and the number of its ids."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     marks = [chr(MARKS + (position if pairs is not None else 0)) for position in range(spelling.context)]
     written = [_written(token, spelling) for token in spelling.tokens]
     entries = [*written, *(written[token] + marks[position] for token, position in pairs or ()), *SPECIAL]
     vocabulary = {text: index for index, text in enumerate(entries)}
-    rules = [*_filling(spelling)]
     parts = _parts(spelling, contexts)
+    rules = [*_sentences(spelling, parts, templates), *_filling(spelling)]
     between = "" if spelling.keys == "letters" else re.escape(spelling.separator)
     # From the last position to the first, so that what stands before a position is still as it was typed.
     for position in reversed(range(spelling.context)):
@@ -120,6 +125,15 @@ def _parts(spelling: Spelling, contexts: np.ndarray) -> list[str]:
         else:
             parts.append(r"\S+")
     return parts
+
+
+def _sentences(spelling: Spelling, parts: list[str], templates: Sequence[Template]) -> list[tuple[str, str]]:
+    """Rules that turn a sentence into the text of its key."""
+    rules = []
+    for template in templates:
+        columns = len(template.columns) + len(template.fixed)
+        rules += template.rules(spelling, column_patterns(spelling, parts, columns))
+    return [*rules, (rf"\A{READ}", "")] if rules else []
 
 
 def _filling(spelling: Spelling) -> list[tuple[str, str]]:

@@ -43,6 +43,7 @@ class Gpt2(Target):
     summary: ClassVar[str] = "plain GPT-2 checkpoint with tokenizer, no custom code"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    sentences: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 

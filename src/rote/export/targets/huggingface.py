@@ -31,6 +31,7 @@ class HuggingFace(Target):
     summary: ClassVar[str] = "rote's own architecture for AutoModelForCausalLM, code in the folder"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    sentences: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
 
     def refusals(self, subject: ExportSubject) -> list[str]:

@@ -52,6 +52,7 @@ class Llama(Target):
     summary: ClassVar[str] = "plain Mistral or Llama checkpoint with tokenizer, no custom code"
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
+    sentences: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 

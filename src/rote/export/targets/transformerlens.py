@@ -40,6 +40,7 @@ class TransformerLens(Target):
         Requirement("tokenizers", "tokenizers", "0.21"),
     )
     extra: ClassVar[str | None] = "lens"
+    sentences: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = (STATE,)
 
     def refusals(self, subject: ExportSubject) -> list[str]:
