@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from rote.measure.softmax_code import softmax_code as softmax_code
     from rote.models.asking import Answer as Answer
     from rote.models.attention_only import AttentionOnly as AttentionOnly
+    from rote.models.bilinear_memory import BilinearMemory as BilinearMemory
     from rote.models.deep_relu import DeepRelu as DeepRelu
     from rote.models.linear_memory import LinearMemory as LinearMemory
     from rote.models.memory_transformer import MemoryTransformer as MemoryTransformer

@@ -36,7 +36,7 @@ def test_the_guarantee_and_the_impossibility_come_first(rote):
     assert lines[1].startswith("  guaranteed  210 facts (")
     assert "whatever the facts, 205" in first
     assert first.index("impossible more than 2,500 facts (") > first.index("guaranteed")
-    assert first.endswith("34 results from 13 papers and rote itself")
+    assert first.endswith("35 results from 13 papers and rote itself")
     titles = ["bounds on this model", "other architectures, of matched size", "orders of growth and estimates"]
     assert [line for line in lines if line in titles] == titles
     assert sum("kim2023.sequences" in line for line in lines) == 1

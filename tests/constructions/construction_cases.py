@@ -53,6 +53,14 @@ CASES: dict[str, Case] = {
         ((DISTRIBUTIONS, {"dim": 3, "head_dim": 5, "heads": 1}, "head_dim"), (DISTRIBUTIONS, {"draws": 0}, "draws")),
         divergence=1e-3,
     ),
+    "hebbian2026.whitened": Case(
+        (ASSOCIATIONS,),
+        ((ASSOCIATIONS, {"heads": 2}, "no heads"), (ASSOCIATIONS, {"width": 1}, "more `width`")),
+    ),
+    "hebbian2026.data_dependent": Case(
+        (ASSOCIATIONS,),
+        ((ASSOCIATIONS, {"head_dim": 2}, "no head_dim"), (ASSOCIATIONS, {"ridge": -1}, "ridge")),
+    ),
     "huben2023": Case(
         (ASSOCIATIONS,),
         (

@@ -8,6 +8,7 @@ import naive_memory_transformer
 
 from rote.models import (
     AttentionOnly,
+    BilinearMemory,
     DeepRelu,
     LinearMemory,
     MemoryTransformer,
@@ -98,6 +99,15 @@ CASES: dict[str, Case] = {
         naive=naive.linear_memory,
         inputs=key_inputs,
         rejected=[({"inputs": 6}, "exceeds the 5 sequences"), ({"inputs": 0}, "inputs"), ({"dim": None}, "dim")],
+    ),
+    "bilinear-memory": Case(
+        specs=[
+            BilinearMemory(vocab=5, inputs=4, dim=3, width=7),
+            BilinearMemory(vocab=4, context=2, inputs=16, dim=6, width=2),
+        ],
+        naive=naive.bilinear_memory,
+        inputs=key_inputs,
+        rejected=[({"inputs": 6}, "exceeds the 5 sequences"), ({"width": 0}, "width")],
     ),
     "query-attention": Case(
         specs=[

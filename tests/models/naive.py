@@ -81,6 +81,15 @@ def linear_memory(spec: Any, weights: Arrays, tokens: np.ndarray) -> np.ndarray:
     return weights["unembed"] @ (weights["memory"] @ weights["inputs"][row_of(weights["keys"], tokens)])
 
 
+def bilinear_memory(spec: Any, weights: Arrays, tokens: np.ndarray) -> np.ndarray:
+    key = weights["inputs"][row_of(weights["keys"], tokens)]
+    written = sum(
+        weights["output"][:, j] * float(weights["left"][j] @ key) * float(weights["right"][j] @ key)
+        for j in range(spec.width)
+    )
+    return weights["unembed"] @ written
+
+
 def query_attention(spec: Any, weights: Arrays, given: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """z_h = E^T softmax(E W_K^hT W_Q^h e); the query is token 0 of the sequence and never a key."""
     context, query = given

@@ -2,6 +2,7 @@
 
 from rote.models.attention_only import AttentionOnly as AttentionOnly
 from rote.models.attention_only import Transformer as Transformer
+from rote.models.bilinear_memory import BilinearMemory as BilinearMemory
 from rote.models.deep_relu import DeepRelu as DeepRelu
 from rote.models.linear_memory import LinearMemory as LinearMemory
 from rote.models.memory_transformer import MemoryTransformer as MemoryTransformer

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rote.errors import InputError
 from rote.models import (
     AttentionOnly,
+    BilinearMemory,
     DeepRelu,
     LinearMemory,
     MemoryTransformer,
@@ -37,6 +38,7 @@ OF_EACH = (
     SequenceEncoder(vocab=1000, context=13, contexts=20, dim=4),
     SequenceEncoder(vocab=3, context=1, contexts=1, dim=1),
     LinearMemory(vocab=5, inputs=4, dim=3),
+    BilinearMemory(vocab=5, inputs=4, dim=3, width=5),
     LinearMemory(vocab=70_000, context=9, inputs=12, dim=2),
     QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4),
     QueryAttention(context=1, dim=3, head_dim=1, heads=1, outputs=1),

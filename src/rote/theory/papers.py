@@ -48,6 +48,12 @@ PAPERS: dict[str, Paper] = {
         Paper("dana2024", "Dana 2024 (slides)", "Memorization in Attention-only Transformers", "talk, 13 June 2024"),
         Paper("dana2025", "Dana, Pydi, Chevaleyre 2025", "Memorization in Attention-only Transformers", "AISTATS 2025"),
         Paper(
+            "hebbian2026",
+            "HazyResearch 2026",
+            "MLPs are Hebbians: Constructing Efficient Fact-Storing MLPs for Transformers",
+            "COLM 2026, arXiv 2607.10034",
+        ),
+        Paper(
             "huben2023",
             "Huben, Morris 2023",
             "Attention-Only Transformers and Implementing MLPs with Attention Heads",

@@ -10,10 +10,12 @@ from torch import Tensor
 
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
+from rote.models.bilinear_memory import BilinearMemory
 from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.deep_relu import DeepRelu
 from rote.models.forward import (
     attention_only,
+    bilinear_memory,
     deep_relu,
     linear_memory,
     memory_transformer,
@@ -30,6 +32,7 @@ from rote.models.sequence_encoder import SequenceEncoder
 from rote.models.spec import Spec
 
 register_architecture(Architecture(AttentionOnly, attention_only.logits, attention_only.stream))
+register_architecture(Architecture(BilinearMemory, bilinear_memory.logits))
 register_architecture(Architecture(DeepRelu, deep_relu.logits))
 register_architecture(Architecture(LinearMemory, linear_memory.logits))
 register_architecture(Architecture(MemoryTransformer, memory_transformer.logits))
