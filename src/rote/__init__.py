@@ -12,8 +12,8 @@
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
 `sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
-`recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `graft`, `verify_graft`, `ungraft`. Ground truth:
-`suite`. This machine: `doctor`.
+`recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`, `verify_graft`, `ungraft`.
+Ground truth: `suite`. This machine: `doctor`.
 
 Every argument called `facts` accepts a task or anything that `rote.facts` accepts. Errors that rote raises on purpose
 are `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from rote.lm.graft.graft import ungraft as ungraft
     from rote.lm.graft.graft import verify_graft as verify_graft
     from rote.lm.loading import load_language_model as load_language_model
+    from rote.lm.plan import lm_plan as lm_plan
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
     from rote.measure.inspection import Inspection as Inspection

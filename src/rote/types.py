@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from rote.lm.language_model import LanguageModel as LanguageModel
     from rote.lm.language_model import ParameterCount as ParameterCount
     from rote.lm.language_model import PromptState as PromptState
+    from rote.lm.plan import LoraPlan as LoraPlan
+    from rote.lm.plan import LoraRank as LoraRank
     from rote.lm.recall import LanguageRecall as LanguageRecall
     from rote.lm.recall import Reply as Reply
     from rote.lm.recall import Tally as Tally

@@ -1,4 +1,4 @@
-"""`rote lm`: recall, assumptions, capacity."""
+"""`rote lm`: recall, plan, assumptions, capacity."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from cyclopts import App
 
 from rote.cli.lm_assumptions import assumptions
 from rote.cli.lm_capacity import capacity
+from rote.cli.lm_plan import plan
 from rote.cli.lm_recall import recall
 
 lm = App(
@@ -14,5 +15,5 @@ lm = App(
     help_epilogue="",
 )
 
-for _place, _command in enumerate((recall, assumptions, capacity)):
+for _place, _command in enumerate((recall, plan, assumptions, capacity)):
     lm.command(_command, sort_key=_place, help_epilogue="")

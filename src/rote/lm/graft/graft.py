@@ -74,7 +74,7 @@ def graft(
     relation: str | None = None,
     control: str | Path | None = None,
     never: Sequence[str] = (),
-    locality: float = 0.5,
+    locality: float = 0.3,
     end: str = ".",
     dtype: Dtype | None = None,
     gguf: str | None = None,

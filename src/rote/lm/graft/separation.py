@@ -1,8 +1,9 @@
 """Linear functions that separate a few points from many others, by the widest margin in the others' own metric.
 
-For each gate: the w of least w' C w with w x >= 1 at its own points and w x <= `ceiling` at every other, where C is the
-second moment of all points, plus `WITHIN` times the scatter within each gate's own points (they are the same thing in
-other words), plus a ridge. Among points of that second moment, least w' C w means the fewest that come near 1.
+For each gate: the w of least w' C w with w x >= 1 at its own points and w x <= `ceiling` at every other. C is the
+covariance of the background (points that are nobody's own), plus shares of that of the others and of the scatter within
+each gate's own points (they are the same thing in other words), plus the background's mean and a ridge. Least w' C w
+means that the fewest other points come near 1. A higher ceiling gives a shorter w, which unseen text passes less often.
 
 Each problem is a least-distance program, solved exactly by non-negative least squares (Lawson and Hanson 1974, chapter
 23) over the points that bind, which are found by rounds: solve, score all points, add the worst, solve again.
@@ -21,7 +22,8 @@ from torch import Tensor
 
 RIDGE = 1e-2
 """Of the mean second moment, added to every direction."""
-WITHIN = 3.0
+WITHIN, AMONG, MEAN = 1.0, 0.3, 10.0
+"""Shares of the scatter within own points, of the covariance of all own points, and of the background's mean."""
 ROUNDS, ADDED = 10, 6
 """Rounds at most, and points added per gate and round."""
 SLACK = 0.02
@@ -51,7 +53,7 @@ def separate(
     each: Callable[[int], None] = lambda number: None,
 ) -> Separated:
     """Separate the points `own[i]` of each gate from all points whose label differs from theirs."""
-    factor = _metric(points.double(), own)
+    factor = _metric(points.double(), own, labels)
     white = torch.linalg.solve_triangular(factor, points.double().T, upper=False).T.float().contiguous()
     gate_labels = labels[torch.tensor([rows[0] for rows in own])]
     weights = torch.zeros(len(own), points.shape[1])
@@ -89,15 +91,24 @@ def scored(
     return Separated(weights, torch.tensor(least), torch.cat(largest), torch.cat(nearest))
 
 
-def _metric(points: Tensor, own: Sequence[Sequence[int]]) -> Tensor:
+def _metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
     """The Cholesky factor of C."""
-    moment = points.T @ points / len(points)
+    background, others = points[labels < 0], points[labels >= 0]
+    if not len(background):
+        background = points
+    mean = background.mean(0)
+    moment = _covariance(background) + AMONG * _covariance(others) + MEAN * torch.outer(mean, mean)
     groups = [points[list(rows)] for rows in own if len(rows) > 1]
     if groups:
         apart = torch.cat([group - group.mean(0) for group in groups])
         moment += WITHIN * (apart.T @ apart) / len(apart)
     moment += RIDGE * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
     return torch.linalg.cholesky(moment)
+
+
+def _covariance(points: Tensor) -> Tensor:
+    centred = points - points.mean(0)
+    return centred.T @ centred / len(points)
 
 
 def _least_norm(own: Tensor, other: Tensor, ceiling: float) -> Tensor:

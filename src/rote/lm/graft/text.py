@@ -15,7 +15,7 @@ from rote.lm.language_model import LanguageModel
 from rote.lm.passages import passages, read_text, standard_text
 
 LENGTH = 64
-KEPT, HELD_OUT = 64, 160
+KEPT, HELD_OUT = 128, 160
 """Passages for the solve and for the certificate."""
 LEAST = 8
 LEAD_WORDS = 16
