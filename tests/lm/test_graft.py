@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from tiny import save_bert, save_llama_like, save_mamba, save_wide_gpt2
 
 import rote
+from hostile.canary import arm, disarm, plant_source
 from rote.errors import InputError
 from rote.lm.graft.host import host_of
 from rote.lm.language_model import LanguageModel
@@ -194,3 +197,30 @@ def test_a_full_disk_is_seen_before_the_work(models, cities, text, tmp_path, mon
     with pytest.raises(InputError, match="the disk has 1,000 left"):
         rote.graft(models["llama"], cities, TEMPLATES, output=tmp_path / "out", control=text, end="")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_no_code_of_a_strangers_graft_runs(grafted, cities, text, tmp_path, name):
+    folder = tmp_path / "theirs"
+    shutil.copytree(grafted["llama"].path, folder)
+    plant_source(tmp_path / "elsewhere" / "evil.py")
+    content = json.loads((folder / name).read_text())
+    classes = ("AutoConfig", "AutoModelForCausalLM", "AutoTokenizer")
+    content |= {"auto_map": dict.fromkeys(classes, f"{tmp_path / 'elsewhere'}--evil.Evil"), "tokenizer_class": "Evil"}
+    (folder / name).write_text(json.dumps(content))
+    arm(tmp_path)
+    for action in (lambda: rote.verify_graft(folder, cities, text), lambda: rote.ungraft(folder, tmp_path / "out")):
+        with contextlib.suppress(rote.RoteError):
+            action()
+    assert disarm() == []
+
+
+def test_more_layers_than_tensors_are_rejected_before_they_are_made(grafted, tmp_path):
+    folder = tmp_path / "theirs"
+    shutil.copytree(grafted["llama"].path, folder)
+    record = json.loads((folder / "graft.json").read_text())
+    record["original_layers"] = record["original_config"]["num_hidden_layers"] = 2**31
+    (folder / "graft.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match="more layers"):
+        rote.ungraft(folder, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

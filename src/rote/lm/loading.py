@@ -82,6 +82,15 @@ def load_language_model(
     return LanguageModel(str(model), module, tokenizer, kind)
 
 
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a language model's folder, without any code of the folder's own."""
+    files = weight_files(folder, None)
+    _refuse_remote_code(files, allowed=False)
+    options = {"local_files_only": True, "trust_remote_code": False}
+    tokenizer = transformers().AutoTokenizer
+    return _read(lambda: tokenizer.from_pretrained(str(folder), **options), folder, "tokenizer", files, False)
+
+
 def kind_of(config: Any) -> Kind:
     """Whether a configuration describes a causal language model or an encoder.
 

@@ -17,7 +17,8 @@ from rote.folders.destination import FolderKind, written_aside
 from rote.lm.graft.host import Host, Neurons
 from rote.lm.graft.record import RECORD, WEIGHTS, GraftRecord, read_record
 from rote.lm.language_model import LanguageModel, transformers
-from rote.lm.loading import UNREADABLE, kind_of, load_language_model
+from rote.lm.loading import UNREADABLE, kind_of, load_language_model, load_tokenizer
+from rote.lm.weight_files import weight_files
 
 GRAFT_FOLDER = FolderKind("a grafted model", ("config.json", RECORD))
 PLAIN_FOLDER = FolderKind("a language model", ("config.json",))
@@ -104,9 +105,12 @@ def original_parts(path: Path, record: GraftRecord) -> tuple[Any, dict[str, Tens
     if not causal or config.num_hidden_layers != record.original_layers:
         raise InputError(f"{path / RECORD}: its configuration has not {record.original_layers} layers; is it damaged?")
     prefix = LAYER_PREFIX["gpt2" if kind == "gpt2" else "llama"]
+    weight_files(path, None)
     tensors: dict[str, Tensor] = {}
     try:
         with safe_open(path / WEIGHTS, framework="pt") as file:
+            if config.num_hidden_layers > len(file.keys()):
+                raise InputError(f"{path / RECORD}: names more layers than {WEIGHTS} has tensors; is it damaged?")
             for name in file.keys():  # noqa: SIM118
                 if not _is_new(name, prefix, config):
                     tensors[name] = file.get_tensor(name)
@@ -130,7 +134,7 @@ def remove_graft(path: Path, output: Path) -> Path:
     """Write the model as it was before the graft, every weight bit for bit."""
     record = read_record(path)
     config, tensors = original_parts(path, record)
-    tokenizer = transformers().AutoTokenizer.from_pretrained(path, local_files_only=True)
+    tokenizer = load_tokenizer(path)
     with written_aside(output) as aside:
         save_file(tensors, aside / WEIGHTS, metadata={"format": "pt"})
         config.save_pretrained(aside)
