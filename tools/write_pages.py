@@ -6,9 +6,10 @@ from pathlib import Path
 
 from rote.report.coverage_page import coverage_page
 from rote.report.errata_page import errata_page
+from rote.report.verdicts_page import verdicts_page
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {"errata.md": errata_page, "coverage.md": coverage_page}
+PAGES = {"errata.md": errata_page, "coverage.md": coverage_page, "verdicts.md": verdicts_page}
 
 
 def main() -> None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rote.models.model import dtype_named as dtype_named
     from rote.papers import register_figures as register_figures
     from rote.papers.claims import Claim as Claim
+    from rote.papers.claims import Quotation as Quotation
     from rote.papers.claims import Rule as Rule
     from rote.tasks.origin import Reading as Reading
     from rote.tasks.shape import TaskShape as TaskShape

@@ -49,25 +49,26 @@ def test_verdicts_are_told_without_running_anything(rote, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown = rote("show", "dana2025")
     lines = shown.out.splitlines()
-    table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims, last verdicts")) :]
+    table = lines[next(at for at, line in enumerate(lines) if line.startswith("claims of the paper")) :]
     assert max(len(line) for line in table[: table.index("")]) <= 80
     assert any("theorem2-checked" in line for line in table)
     figure = rote("show", "dana2025.theorem2-checked", "--json").json["figure"]
     judged = {claim["id"]: claim["verdicts"][0] for claim in figure["claims"]}
-    assert judged["as-printed"]["verdict"] == "holds"
-    assert judged["corrected"]["verdict"] == "holds"
-    assert judged["corrected"]["command"] == "rote reproduce dana2025.theorem2-checked"
+    assert judged["as-printed"]["verdict"] == judged["bound"]["verdict"] == "supported"
+    assert judged["bound"]["command"] == "rote reproduce dana2025.theorem2-checked"
     assert not figure["trains"]
     told = rote("show", "dana2025.fig4").out
-    assert "UNDECIDED: 2.13 (1.58 to 2.68)" in told
-    assert "HOLDS: 1.54 (1.12 to 1.96)" in told
+    assert "verdict slope-at-dim-2, released" in told
+    assert "around $1.7Hd_h$" in told
+    assert "asked by rote" in told
 
 
 def test_papers_need_no_torch():
     code = "import sys; from rote.cli import main; main(['list', 'papers']); assert 'torch' not in sys.modules"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
-    assert "not judged" in told.stdout
+    assert "claims by who makes them" in told.stdout
+    assert " review " in told.stdout
 
 
 def test_capacities_that_were_searched_for_are_shown(rote):

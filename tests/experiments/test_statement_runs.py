@@ -60,11 +60,11 @@ def test_the_command_checks_a_statement(tmp_path, monkeypatch, capsys):
     run = ["reproduce", SMALL.id, "-o", str(tmp_path / "run"), "--workers", "1", "--repeats", "1"]
     assert main([*run, "--json", "--quick"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert {claim["id"]: claim["verdict"] for claim in document["claims"]}["at-most"] == "holds"
+    assert {claim["id"]: claim["verdict"] for claim in document["claims"]}["at-most"] == "supported"
     assert document["points"][0]["rank"] == document["points"][0]["guaranteed"] == 8
     assert main(run) == 0
     shown = capsys.readouterr().out
-    assert "DOES NOT   With k < n the rank is at most" in shown
+    assert "NOT SUPPORTED  With k < n the rank is at most" in shown
     assert "protocol" not in shown
     page = (tmp_path / "run" / "report.html").read_text()
     assert page.count("<svg") == 1

@@ -89,7 +89,7 @@ def test_a_figure_is_drawn_summed_up_and_reported(tmp_path, monkeypatch):
     assert [path.suffix for path in drawn] == [".png", ".svg"]
     assert all(path.stat().st_size > 1000 for path in drawn)
     document = json.loads(json.dumps(done.summary()))
-    assert document["claims"][0]["verdict"] in ("holds", "does not", "undecided")
+    assert document["claims"][0]["verdict"] in ("supported", "not supported", "undecided")
     monkeypatch.setitem(FIGURES, "mahdavi2024", (SMALL,))
     page = html(report_on([tmp_path]))
     per_seed = str(done.findings.tables()[0].rows[0][2])

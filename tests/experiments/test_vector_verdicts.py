@@ -38,8 +38,8 @@ SQUARE = {1: [11, 12], 2: [40, 43], 5: [255, 245], 10: [1010, 1000], 20: [4020, 
 
 
 def test_a_line_is_linear_and_a_parabola_is_not():
-    assert outcome(GrowsAs(0.9, 1.1), LINE) == "holds"
-    assert outcome(GrowsAs(0.9, 1.1), SQUARE) == "does not"
+    assert outcome(GrowsAs(0.9, 1.1), LINE) == "supported"
+    assert outcome(GrowsAs(0.9, 1.1), SQUARE) == "not supported"
     assert outcome(GrowsAs(0.9, 1.1), {1: [1], 2: [2], 3: [3]}) == "undecided"
 
 
@@ -51,30 +51,30 @@ def test_an_interval_that_four_points_do_not_tell_is_not_printed_as_infinite():
 
 
 def test_growth_and_decline():
-    assert outcome(IncreasesWithSize(), LINE) == "holds"
-    assert outcome(IncreasesWithSize(), {1: [100], 2: [50]}) == "does not"
+    assert outcome(IncreasesWithSize(), LINE) == "supported"
+    assert outcome(IncreasesWithSize(), {1: [100], 2: [50]}) == "not supported"
     assert outcome(IncreasesWithSize(), {1: [100], 2: [99]}) == "undecided"  # within a rung of the ladder
-    assert outcome(DecreasesWithSize(), {1: [0.1], 2: [0.01]}) == "holds"
+    assert outcome(DecreasesWithSize(), {1: [0.1], 2: [0.01]}) == "supported"
 
 
 def test_nothing_beyond():
-    assert outcome(NothingBeyond(32), {10: [5, 6], 32: [100, 104], 64: [105, 101]}) == "holds"
-    assert outcome(NothingBeyond(32), {32: [100, 104], 64: [140, 150]}) == "does not"
+    assert outcome(NothingBeyond(32), {10: [5, 6], 32: [100, 104], 64: [105, 101]}) == "supported"
+    assert outcome(NothingBeyond(32), {32: [100, 104], 64: [140, 150]}) == "not supported"
     assert outcome(NothingBeyond(32), {32: [100, 140], 64: [150, 120]}) == "undecided"
     assert outcome(NothingBeyond(32), {10: [1], 31: [2]}) == "undecided"
 
 
 def test_promise_and_rank():
     setting = VectorSetting(2, 32)
-    assert outcome(MeetsPromise(), {2: [63, 64]}, setting) == "holds"
-    assert outcome(MeetsPromise(), {2: [63, 62]}, setting) == "does not"
-    assert outcome(NoMoreThanRank(), {2: [63, 63]}, setting) == "holds"
-    assert outcome(NoMoreThanRank(), {2: [63, 70]}, setting) == "does not"
+    assert outcome(MeetsPromise(), {2: [63, 64]}, setting) == "supported"
+    assert outcome(MeetsPromise(), {2: [63, 62]}, setting) == "not supported"
+    assert outcome(NoMoreThanRank(), {2: [63, 63]}, setting) == "supported"
+    assert outcome(NoMoreThanRank(), {2: [63, 70]}, setting) == "not supported"
 
 
 def test_heads_that_ignore_each_other_do_not_specialise():
-    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[1.0, 1.1, 0.98, 1.02]) == "does not"
-    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[0.1, 0.2, 0.0, 0.3]) == "holds"
+    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[1.0, 1.1, 0.98, 1.02]) == "not supported"
+    assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[0.1, 0.2, 0.0, 0.3]) == "supported"
     assert outcome(HeadsSplitExamples(), {1: [1]}, overlaps=[0.2, 1.5, 0.4, 1.3]) == "undecided"
     assert outcome(HeadsSplitExamples(), {1: [1]}) == "undecided"
 

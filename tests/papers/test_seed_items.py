@@ -26,7 +26,8 @@ from rote.constructions.dana2025.least_squares import least_squares
 from rote.constructions.dana2025.lookup_encoder import entropy_term, lookup_encoder
 from rote.constructions.kajitsuka2025.codes import sequence_codes
 from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences
-from rote.experiments.statements.memorizers import position_numbers
+from rote.experiments.statements.memorizers import hardmax_average, position_numbers
+from rote.experiments.statements.small_networks import labelings, relu_networks
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
 from rote.papers.kinds.statement_settings import PositionMemorizer
 from rote.tasks import DistributionTask, VectorTask
@@ -306,12 +307,27 @@ def test_sequence_ids_are_a_contextual_mapping(count):
     assert int(sums.max()).bit_length() <= 3 * math.log2(count)
 
 
-def test_uniform_attention_is_the_same_under_hardmax():
-    """All scores of the construction are equal, and hardmax shares its weight among all largest scores."""
-    scores = np.zeros((3, 7))
-    hardmax = (scores == scores.max(1, keepdims=True)) / (scores == scores.max(1, keepdims=True)).sum(1, keepdims=True)
-    softmax = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    assert np.array_equal(hardmax, softmax)
+def test_hardmax_averages_the_largest_scores_only():
+    values = np.array([[2, 4, 9], [1, 1, 7]], dtype=object)
+    assert hardmax_average(np.array([[0, 0, 0], [5, 5, 1]]), values).tolist() == [Fraction(5), Fraction(1)]
+
+
+def test_labels_are_recalled_with_hardmax_in_place_of_softmax():
+    """Theorem 4.3 is about hardmax: the construction run with it, and with scores that break the tie."""
+    numbers = position_numbers(PositionMemorizer(sequences=8, context=4), 0)
+    assert numbers["recalled_by_hardmax"] == numbers["recalled"] == 32
+
+
+def test_sine_networks_break_the_rule_that_relu_networks_keep():
+    """The rule of small-networks-checked can fail: one parameter w of sin(w x) gives every labeling of four inputs."""
+    rng = np.random.default_rng(0)
+    inputs = np.sort(rng.standard_normal(4))
+
+    def sine(rng: np.random.Generator, draws: int, inputs: np.ndarray) -> np.ndarray:
+        return np.sin(np.exp(3 * rng.standard_normal((draws, 1))) * inputs)
+
+    assert labelings(sine, inputs, rng, 20_000) == 16
+    assert labelings(lambda rng, draws, inputs: relu_networks(rng, draws, inputs, 1, 3), inputs, rng, 20_000) < 16
 
 
 def test_the_second_network_is_what_labels_at_every_position_cost():

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.statements.findings import statement_findings
 from rote.experiments.statements.measures import measured_record
 from rote.experiments.statements.schedule import StatementSchedule
 from rote.papers import FIGURES, figure_named
+from rote.papers.claims import OUTCOMES, GrowsAs
 from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
 from rote.papers.kinds.statements import Statement, Study
-from rote.papers.verdicts import shipped_verdicts, verdicts_on
+from rote.papers.verdicts import RELEASED, shipped_verdicts, verdicts_on
+from rote.report.verdicts_page import verdicts_page
 
 CLAIMS = {(figure.id, claim.id) for figures in FIGURES.values() for figure in figures for claim in figure.claims}
 STATEMENTS = [
@@ -51,7 +54,7 @@ QUICK = [statement for statement in STATEMENTS if not needs_a_package(statement)
 def test_every_row_names_an_existing_figure_and_claim():
     for row in shipped_verdicts():
         assert (row.figure, row.claim) in CLAIMS, row
-        assert row.verdict in ("holds", "does not", "undecided")
+        assert row.verdict in OUTCOMES
         assert row.numbers
         assert row.command.startswith(f"rote reproduce {row.figure}")
 
@@ -67,15 +70,41 @@ def test_every_claim_of_a_statement_is_judged(statement):
         assert len(verdicts_on(statement.id, claim.id)) == 1
 
 
+def test_a_claim_of_the_paper_is_quoted_with_its_place_and_the_text_that_was_read():
+    quoted = [c.quotation for figures in FIGURES.values() for f in figures for c in f.claims if c.owner != "rote"]
+    assert len(quoted) > 40
+    assert all(said is not None and said.words and said.place and said.text for said in quoted)
+
+
+def test_outcomes_follow_from_what_the_claim_says_of_itself():
+    rows = {(row.figure, row.claim): row for row in shipped_verdicts() if row.protocol != RELEASED}
+    for figure in (figure for figures in FIGURES.values() for figure in figures):
+        for claim in figure.claims:
+            row = rows.get((figure.id, claim.id))
+            if row is not None:
+                assert (row.verdict == "not tested") == bool(claim.cannot_fail), row
+                assert row.verdict != "not comparable" or claim.data, row
+
+
+def test_the_rules_of_every_figure_are_applied_to_what_was_released():
+    for figure in (figure for figures in FIGURES.values() for figure in figures if figure.trains):
+        judged = kind_of(figure).findings(schedule_of(figure), {}).on_released
+        for claim, verdict in zip(figure.claims, judged, strict=True):
+            shipped = [row for row in verdicts_on(figure.id, claim.id) if row.protocol == RELEASED]
+            assert [row.verdict for row in shipped] == ([] if verdict is None else [verdict.outcome])
+    released = {row.figure for row in shipped_verdicts() if row.protocol == RELEASED}
+    assert released >= {f"dana2025.fig{name}" for name in ("1a", "1b", "2a", "2b", 3, 4, 5, 6, 7, 8, 9, 10)}
+
+
 def test_claims_that_fail_as_printed_have_a_corrected_one_beside_them_that_holds():
-    for figure in ("dana2025.lemma2-checked", "dana2025.theorem3-checked"):
-        assert [row.verdict for row in verdicts_on(figure, "as-printed")] == ["does not"]
-        assert [row.verdict for row in verdicts_on(figure, "corrected")] == ["holds"]
+    for figure, claim in (("dana2025.lemma2-checked", "as-printed"), ("dana2025.theorem3-checked", "any-features")):
+        assert [row.verdict for row in verdicts_on(figure, claim)] == ["not supported"]
+        assert [row.verdict for row in verdicts_on(figure, "corrected")] == ["supported"]
 
 
 def test_theorem_2_holds_as_printed_with_the_papers_sign_of_h():
-    for claim in ("as-printed", "corrected"):
-        assert [row.verdict for row in verdicts_on("dana2025.theorem2-checked", claim)] == ["holds"]
+    for claim in ("as-printed", "bound"):
+        assert [row.verdict for row in verdicts_on("dana2025.theorem2-checked", claim)] == ["supported"]
 
 
 def test_enough_statements_are_run_again():
@@ -91,15 +120,13 @@ def test_a_quick_run_finds_the_shipped_verdicts(id):
     rows = {trial.key: TrialRow(trial.cell, trial.seed, measured_record(trial), 0.0, "") for trial in trials}
     findings = statement_findings(plan, rows)
     assert findings.missing == 0
-    found = {claim.id: verdict.outcome for claim, verdict in findings.verdicts}
-    assert found == {claim.id: verdicts_on(id, claim.id)[0].verdict for claim in statement.claims}
+    for claim, verdict in findings.verdicts:
+        shipped = verdicts_on(id, claim.id)[0].verdict
+        # Few points have a wide interval, and may leave undecided what all of them settle.
+        open_ = ["undecided"] if isinstance(claim.rule, GrowsAs) else []
+        assert verdict.outcome in [shipped, *open_], claim.id
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
-def test_the_page_says_what_ships(statement):
-    page = (Path(__file__).parents[2] / "docs" / "statements.md").read_text(encoding="utf-8").replace("\\|", "|")
-    assert f"`{statement.id}`" in page
-    for claim in statement.claims:
-        row = verdicts_on(statement.id, claim.id)[0]
-        verdict = "**does not**" if row.verdict == "does not" else row.verdict
-        assert f"| {claim.statement} | {verdict} | {row.numbers} |" in page
+def test_the_page_says_what_ships():
+    page = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    assert page == verdicts_page(), "run python tools/write_pages.py"

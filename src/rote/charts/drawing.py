@@ -182,7 +182,7 @@ def _draw_bars(axes: Axes, chart: BarChart) -> None:
         axes.barh(row, bar.value - start, height=0.66, left=start, color=COLOURS[bar.tone], alpha=0.85)
         axes.annotate(
             bar.shown or number(bar.value), (max(bar.value, start), row), xytext=(4, 0), textcoords="offset points",
-            va="center", fontsize=7.5,
+            va="center", fontsize=7.5, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
         )  # fmt: skip
     axes.set_yticks(range(len(chart.bars)), [bar.name for bar in chart.bars], fontsize=7.5)
     axes.invert_yaxis()
@@ -198,7 +198,8 @@ def _draw_bars(axes: Axes, chart: BarChart) -> None:
 
         handles, _ = axes.get_legend_handles_labels()
         handles += [Patch(color=COLOURS[tone], alpha=0.85, label=name) for tone, name in chart.legend.items()]
-        axes.legend(handles=handles, fontsize=7.5, loc="best")
+        # Below the axes: between them bars and the line leave no corner that is surely free.
+        axes.figure.legend(handles=handles, fontsize=7.5, loc="outside lower center", ncols=min(3, len(handles)))
 
 
 def _draw_heat(axes: Axes, chart: HeatMap):

@@ -27,6 +27,10 @@ def print_json(document: Any) -> None:
     print(json_text(json.dumps(_finite(document), indent=2, ensure_ascii=False)))
 
 
+def screen_columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], whole: bool = True) -> None:
     """A table: numbers aligned right, no column broken but the last; where it is too wide, names of columns are folded.
 
@@ -36,7 +40,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
     rows = [list(row) for row in rows]
     cells = [[visible(number(cell)) for cell in row] for row in rows]
-    screen = shutil.get_terminal_size().columns
+    screen = screen_columns()
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     if sum(widths) + 2 * len(widths) > screen:
         words = [max(name.split() or [""], key=len) for name in columns]
@@ -76,7 +80,7 @@ def print_pairs(title: str, pairs: dict[str, Any]) -> None:
     pairs = {visible(name): value for name, value in pairs.items()}
     print(_bold(visible(title)))
     width = max(map(len, pairs))
-    room = max(24, shutil.get_terminal_size().columns - width - 4)
+    room = max(24, screen_columns() - width - 4)
     for name, value in pairs.items():
         lines = wrap(visible(number(value)), room, break_long_words=False, break_on_hyphens=False) or [""]
         for at, line in enumerate(lines):

@@ -68,7 +68,7 @@ def reproduce(
     engine
         Training engine. auto: native where possible, else torch.
     strict
-        Exit 1 if a claim does not hold, in the published weighting of pairs.
+        Exit 1 if a claim is not supported, in the published weighting of pairs.
     figures
         Formats of the figures.
     """

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rote.cli.output import print_pairs, print_table
+from rote.papers.claims import OUTCOMES, OWNERS
 
 if TYPE_CHECKING:
     from rote.experiments.paper_overview import FigureOverview, JudgedClaim, PaperOverview
 
-NOT_JUDGED = "not judged"
-OUTCOMES = ("holds", "does not", "undecided", NOT_JUDGED)
+NOT_RUN = "not run"
+ALL_OUTCOMES = (*OUTCOMES, NOT_RUN)
+HEADINGS = {"not comparable": "other data"}
+"""Shorter names of columns, so that the table fits."""
 
 
 def show_papers(every: Sequence[PaperOverview]) -> None:
@@ -33,18 +36,21 @@ def show_papers(every: Sequence[PaperOverview]) -> None:
 
 
 def _show_tally(every: Sequence[PaperOverview]) -> None:
-    """How many claims hold, paper by paper."""
+    """How many claims are supported, paper by paper and by who makes them."""
     rows = []
     for paper in every:
-        outcomes = [outcome for figure in paper.figures for outcome in _outcomes(figure)]
-        if outcomes:
-            rows.append([paper.paper, *(outcomes.count(outcome) or None for outcome in OUTCOMES)])
-    print_table("claims, last verdicts (rote show ID lists them)", ["paper", *OUTCOMES], rows)
+        claims = [claim for figure in paper.figures for claim in figure.claims]
+        for owner in OWNERS:
+            outcomes = [_outcome(claim) for claim in claims if claim.owner == owner]
+            if outcomes:
+                rows.append([paper.paper, owner, *(outcomes.count(outcome) or None for outcome in ALL_OUTCOMES)])
+    names = [HEADINGS.get(outcome, outcome) for outcome in ALL_OUTCOMES]
+    print_table("claims by who makes them, last verdicts (rote show ID)", ["paper", "owner", *names], rows)
 
 
-def _outcomes(figure: FigureOverview) -> list[str]:
-    """The verdict on each claim; under the default protocol where several were judged."""
-    return [claim.verdicts[0].verdict if claim.verdicts else NOT_JUDGED for claim in figure.claims]
+def _outcome(claim: JudgedClaim) -> str:
+    """Under the default protocol where a claim was judged under several."""
+    return claim.verdicts[0].verdict if claim.verdicts else NOT_RUN
 
 
 def show_paper(paper: PaperOverview) -> None:
@@ -94,23 +100,32 @@ def _times(figure: FigureOverview, runs: tuple[str, ...]) -> list[str]:
 
 
 def _show_verdicts(figures: Sequence[FigureOverview]) -> None:
-    """Every claim with its verdict, one line each."""
-    print_table(
-        "claims, last verdicts (rote show FIGURE for rules and numbers)",
-        ["figure", "verdict", "claim"],
-        [
-            [figure.figure.partition(".")[2], _verdicts_in_words(claim), claim.statement]
+    """Every claim with its verdict, one line each, in one table for each of those who make them."""
+    titles = {"paper": "claims of the paper", "review": "claims of reviewers", "rote": "claims that rote asks"}
+    for owner in OWNERS:
+        rows = [
+            [
+                figure.figure.partition(".")[2],
+                _verdicts_in_words(claim),
+                None if claim.released is None else claim.released.verdict,
+                claim.statement,
+            ]
             for figure in figures
             for claim in figure.claims
-        ],
-    )
+            if claim.owner == owner
+        ]
+        columns = ["figure", "verdict", "on released values", "claim"]
+        if not any(released for _, _, released, _ in rows):
+            columns, rows = [*columns[:2], columns[3]], [[*row[:2], row[3]] for row in rows]
+        if rows:
+            print_table(f"{titles[owner]} (rote show FIGURE for quotations, rules, numbers)", columns, rows)
 
 
 def _verdicts_in_words(claim: JudgedClaim) -> str:
     """The default protocol's verdict; that of others where it differs."""
     verdicts = claim.verdicts
     if not verdicts:
-        return NOT_JUDGED
+        return NOT_RUN
     first = verdicts[0].verdict
     return "; ".join([first, *(f"{row.protocol}: {row.verdict}" for row in verdicts[1:] if row.verdict != first)])
 
@@ -151,11 +166,15 @@ def _intervals(point: dict[str, Any]) -> str:
 
 
 def _claim_in_words(claim: JudgedClaim) -> dict[str, str]:
-    """The claim with its rule, and a line for each protocol that it was judged under."""
-    lines = {f"claim {claim.id}": f"{claim.statement}: {claim.rule}"}
+    """The claim with its source and rule, and a line for each protocol that it was judged under."""
+    said = claim.quotation
+    source = "asked by rote" if said is None else f'{claim.owner}: "{said["words"]}" ({said["place"]}; {said["text"]})'
+    lines = {f"claim {claim.id}": f"{claim.statement}. {source}. Rule: {claim.rule}"}
     for row in claim.verdicts:
         protocol = "" if row.protocol == "fast" else f", {row.protocol}"
         lines[f"verdict {claim.id}{protocol}"] = f"{row.verdict.upper()}: {row.numbers} ({row.command})"
+    if claim.released is not None:
+        lines[f"verdict {claim.id}, released"] = f"{claim.released.verdict.upper()}: {claim.released.numbers}"
     return lines
 
 

@@ -71,10 +71,20 @@ class Findings(ABC, Generic[F, S]):
         cells = [[column.of(row) for column in columns] for row in self.rows()]
         return [ResultTable("points", [column.heading for column in columns], cells)]
 
+    @property
+    def data(self) -> str:
+        """What was memorized or evaluated, in words; a claim about other data is not comparable."""
+        return "data generated as the figure has them"
+
     @cached_property
     def verdicts(self) -> list[tuple[Claim, Verdict]]:
         """Each claim with its verdict, as published."""
-        return [(claim, self.decide(claim.rule)) for claim in self.figure.claims]
+        return [(claim, self.decide(claim.rule).of_claim(claim, self.data)) for claim in self.figure.claims]
+
+    @cached_property
+    def on_released(self) -> list[Verdict | None]:
+        """The same rules on the values that the paper released; None if it released none that a rule could judge."""
+        return [None for _ in self.figure.claims]
 
     @cached_property
     def other_verdicts(self) -> dict[str, list[Verdict]]:
@@ -83,7 +93,7 @@ class Findings(ABC, Generic[F, S]):
 
     @property
     def refuted(self) -> bool:
-        """Whether a claim does not hold."""
+        """Whether a claim is not supported."""
         return any(verdict.refuted for _, verdict in self.verdicts)
 
     @property
@@ -110,8 +120,16 @@ class Findings(ABC, Generic[F, S]):
         return ", ".join([*([QUICK] if self.quick else []), *self.schedule.conditions, *missing])
 
     def claims(self) -> list[dict[str, Any]]:
-        """Each claim with its rule and its verdict, as documents."""
-        return [{**claim_summary(claim), **verdict.summary()} for claim, verdict in self.verdicts]
+        """Each claim with its owner, its rule, its verdict here and that on the released values, as documents."""
+        return [
+            {
+                **claim_summary(claim),
+                "data": self.data,
+                **verdict.summary(),
+                "released": None if released is None else released.summary(),
+            }
+            for (claim, verdict), released in zip(self.verdicts, self.on_released, strict=True)
+        ]
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""

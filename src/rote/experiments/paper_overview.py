@@ -16,7 +16,7 @@ from rote.papers import FIGURES
 from rote.papers.claims import Claim, PublishedFigure
 from rote.papers.kinds.vectors import CapacityFigure, VectorSetting
 from rote.papers.mahdavi2024.measured import MeasuredCapacity, measured_capacities
-from rote.papers.verdicts import verdicts_on
+from rote.papers.verdicts import RELEASED, verdicts_on
 from rote.theory import PAPERS, RESULTS
 
 RUNS = {"quick": ("fast", True), "fast": ("fast", False), "paper": ("paper", False)}
@@ -68,8 +68,15 @@ class JudgedClaim:
 
     id: str
     statement: str
+    owner: str
+    """Who makes it: paper, review or rote."""
+    quotation: dict[str, str] | None
+    """The sentence that makes it: `words`, `place` and `text`, which text was read."""
     rule: str
+    can_fail: bool
     verdicts: tuple[ClaimVerdict, ...]
+    released: ClaimVerdict | None
+    """The same rule on the values that the paper released."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +193,11 @@ def _capacities(figure: PublishedFigure) -> tuple[MeasuredSeries, ...]:
 
 
 def _judged(figure: PublishedFigure, claim: Claim) -> JudgedClaim:
-    verdicts = verdicts_on(figure.id, claim.id)
+    verdicts = [
+        ClaimVerdict(row.protocol, row.verdict, row.numbers, row.command) for row in verdicts_on(figure.id, claim.id)
+    ]
     return JudgedClaim(
         **claim_summary(claim),
-        verdicts=tuple(ClaimVerdict(row.protocol, row.verdict, row.numbers, row.command) for row in verdicts),
+        verdicts=tuple(row for row in verdicts if row.protocol != RELEASED),
+        released=next((row for row in verdicts if row.protocol == RELEASED), None),
     )

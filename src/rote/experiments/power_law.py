@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rote.errors import InputError
-from rote.experiments.verdict import Outcome
 from rote.measure.laws import LawFit, Points, fit_law
-from rote.papers.claims import GrowsAs
+from rote.papers.claims import GrowsAs, Outcome
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,7 @@ class Exponent:
         return f"{self.fitted:.2f} ({self.interval[0]:.2f} to {self.interval[1]:.2f})"
 
     def agrees(self, rule: GrowsAs) -> bool:
-        if rule.with_interval:
-            return self.interval is not None and all(map(rule.within, self.interval))
-        return self.fitted is not None and rule.within(self.fitted)
+        return self.interval is not None and all(map(rule.within, self.interval))
 
     def refutes(self, rule: GrowsAs) -> bool:
         if self.agrees(rule):
@@ -49,8 +46,8 @@ def power_outcome(rule: GrowsAs, exponents: Mapping[str, Exponent]) -> Outcome:
     """What the exponents of a figure's series say of a claimed power."""
     agreeing, against = agreement(rule, exponents)
     if rule.refuted(len(against), len(exponents)):
-        return "does not"
-    return "holds" if rule.holds(len(agreeing), len(exponents)) else "undecided"
+        return "not supported"
+    return "supported" if rule.holds(len(agreeing), len(exponents)) else "undecided"
 
 
 def agreement(rule: GrowsAs, exponents: Mapping[str, Exponent]) -> tuple[list[str], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rote.errors import InputError, nearest
 from rote.papers.claims import PublishedFigure
+from rote.papers.dana2024 import DANA2024_STATEMENTS
 from rote.papers.dana2025 import DANA2025, DANA2025_STATEMENTS
 from rote.papers.kajitsuka2025 import KAJITSUKA2025, KAJITSUKA2025_STATEMENTS
 from rote.papers.mahdavi2024 import MAHDAVI2024, MAHDAVI2024_STATEMENTS
@@ -11,6 +12,7 @@ from rote.papers.open_questions import OPEN_QUESTIONS
 
 FIGURES: dict[str, tuple[PublishedFigure, ...]] = {
     "dana2025": (*DANA2025, *DANA2025_STATEMENTS),
+    "dana2024": DANA2024_STATEMENTS,
     "mahdavi2024": (*MAHDAVI2024, *MAHDAVI2024_STATEMENTS),
     "kajitsuka2025": (*KAJITSUKA2025, *KAJITSUKA2025_STATEMENTS),
     "rote": OPEN_QUESTIONS,

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
+
+Owner = Literal["paper", "review", "rote"]
+"""Who makes a claim: a sentence of the paper, a reviewer of it, or rote, which asks more than was said."""
+OWNERS: tuple[Owner, ...] = ("paper", "review", "rote")
+
+Outcome = Literal["supported", "not supported", "undecided", "not comparable", "not tested"]
+OUTCOMES: dict[Outcome, str] = {
+    "supported": "The rule is met, by the 95 % interval wherever it has one.",
+    "not supported": "The rule is broken, by the 95 % interval wherever it has one.",
+    "undecided": "What was measured settles neither.",
+    "not comparable": "The claim is about other data than those it was run on.",
+    "not tested": "The rule cannot fail here, so that meeting it shows nothing.",
+}
 
 AGREE, AGAINST = 0.75, 0.5
 """Shares of a figure's series that support a claim about most of them, and that refute it."""
@@ -31,12 +44,38 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Quotation:
+    """The printed sentence that makes a claim, and where a reader finds it."""
+
+    words: str
+    """Verbatim, formulas in the LaTeX of the text that was read."""
+    place: str
+    text: str
+    """Which text was read (`rote.papers.texts`)."""
+    owner: Owner = "paper"
+
+    @property
+    def in_words(self) -> str:
+        return f'"{self.words}" ({self.place}; {self.text})'
+
+
+@dataclass(frozen=True)
 class Claim:
-    """Something a paper says, and the rule that decides it."""
+    """Something that is claimed, who claims it, and the rule that decides it."""
 
     id: str
     statement: str
     rule: Rule
+    quotation: Quotation | None = None
+    """The sentence that makes the claim. Default: none does, and rote asks."""
+    data: str = ""
+    """Data that the claim is about, if no others can judge it. Default: any that the figure is run on."""
+    cannot_fail: str = ""
+    """Why the rule would be met whether or not the claim is true. Default: it can fail."""
+
+    @property
+    def owner(self) -> Owner:
+        return "rote" if self.quotation is None else self.quotation.owner
 
 
 @runtime_checkable
@@ -63,7 +102,7 @@ class PublishedFigure(Protocol):
 
 @dataclass(frozen=True)
 class GrowsAs(Rule):
-    """What is measured grows as x^e, with e between `low` and `high`.
+    """What is measured grows as x^e, with the 95 % interval of e between `low` and `high`.
 
     About most series unless `every`: three quarters of them must agree and half of them refute, rather than all and
     one.
@@ -76,8 +115,6 @@ class GrowsAs(Rule):
     series: str | None = None
     """The one series that the claim is about. Default: all."""
     every: bool = False
-    with_interval: bool = False
-    """Whether the 95 % interval of e must lie within the limits, not its estimate alone."""
     offset: bool = True
     """Whether a + b x^e is fitted rather than b x^e."""
     note: str = ""
@@ -101,9 +138,8 @@ class GrowsAs(Rule):
     @property
     def in_words(self) -> str:
         form = f"{'a + ' if self.offset else ''}b x^e" + (f" fitted to {side_in_words(self.of)}" if self.of else "")
-        what = "the 95 % interval of e" if self.with_interval else "e"
         supported, refuted = ("every series", "one") if self.every else ("three quarters of the series", "half of them")
         return (
-            f"of {form}, {what} lies in [{self.low:g}, {self.high:g}] in {supported}; refuted if the 95 % interval of "
-            f"e lies outside in {refuted}{f'. {self.note}' if self.note else ''}"
+            f"of {form}, the 95 % interval of e lies in [{self.low:g}, {self.high:g}] in {supported}; refuted if it "
+            f"lies outside in {refuted}{f'. {self.note}' if self.note else ''}"
         )

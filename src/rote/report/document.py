@@ -30,22 +30,33 @@ class ChartElement:
 
 @dataclass(frozen=True)
 class ClaimElement:
-    """Something that was claimed, the rule that decides it, and what became of it."""
+    """Something that was claimed, by whom, the rule that decides it, and the verdict."""
 
     statement: str
     rule: str
     outcome: str
     why: str
+    owner: str
+    quotation: str = ""
+    data: str = ""
+    released: str = ""
+    """The verdict on the released values, in words."""
 
     @property
     def good(self) -> bool | None:
-        """Whether it held; nothing where it is undecided."""
-        return {"holds": True, "does not": False}.get(self.outcome)
+        """Whether it is supported; None if that was not decided."""
+        return {"supported": True, "not supported": False}.get(self.outcome)
 
     @property
-    def verdict(self) -> str:
-        """In words that stand alone."""
-        return "does not hold" if self.good is False else self.outcome
+    def owner_in_words(self) -> str:
+        return {"paper": "The paper", "review": "A reviewer"}.get(self.owner, "Asked by rote")
+
+    @property
+    def details(self) -> str:
+        """Everything but the verdict and the statement, in sentences."""
+        source = f"{self.owner_in_words}: {self.quotation}" if self.quotation else self.owner_in_words
+        parts = [source, self.why, self.released, f"Data: {self.data}" if self.data else "", f"Rule: {self.rule}"]
+        return " ".join(f"{part}." for part in parts if part)
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,7 @@ def _lines(element: Element, folder: Path, prefix: str, formats: Sequence[str], 
     if isinstance(element, Pairs):
         return table_lines(["", ""], list(element.pairs.items()), [False, False])
     if isinstance(element, ClaimElement):
-        said = f"{element.statement} {element.why}. Rule: {element.rule}."
-        return [f"**{element.verdict.upper()}** {markdown(said)}"]
+        return [f"**{element.outcome.upper()}** {markdown(f'{element.statement}. {element.details}')}"]
     if isinstance(element, Commands):
         return ["```bash", *map(visible, element.lines), "```"]
     return [markdown(element.text)] if isinstance(element, Text) else []

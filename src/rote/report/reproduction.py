@@ -140,7 +140,7 @@ class Reproduced(Tabular):
 
     @property
     def refuted(self) -> bool:
-        """Whether a claim does not hold."""
+        """Whether a claim is not supported."""
         return any(figure.refuted for figure in self.figures)
 
     def frame(self) -> polars.DataFrame:
@@ -200,7 +200,7 @@ def reproduce(
     >>> result = rote.reproduce("mahdavi2024.proposition2-checked", tempfile.mkdtemp(), quick=True, workers=1)
     >>> claim, verdict = result.verdicts[0]
     >>> claim.id, verdict.outcome
-    ('at-most', 'holds')
+    ('at-most', 'supported')
     """
     choices = RunChoices(protocol, quick, repeats, variant, texts, positions)
     scheduled = schedules(name, folder, choices)

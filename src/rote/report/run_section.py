@@ -7,6 +7,7 @@ from typing import Any
 
 from rote.display import ResultTable
 from rote.experiments.findings import Findings
+from rote.papers.claims import OWNERS
 from rote.report.document import ChartElement, ClaimElement, Commands, Element, Pairs, Section, Subsection, Text
 from rote.report.run_charts import SIZES, grid_chart, sizes_chart
 from rote.report.run_view import RunView
@@ -46,8 +47,19 @@ def figure_subsection(findings: Findings[Any, Any]) -> Subsection:
             Text(f"{findings.missing:,} {findings.counted} have not ended yet; verdicts may change with them.")
         )
     elements += [
-        ClaimElement(claim.statement, claim.rule.in_words, verdict.outcome, verdict.why)
-        for claim, verdict in findings.verdicts
+        ClaimElement(
+            claim.statement,
+            claim.rule.in_words,
+            verdict.outcome,
+            verdict.why,
+            claim.owner,
+            "" if claim.quotation is None else claim.quotation.in_words,
+            findings.data,
+            "" if released is None else f"On the released values: {released.outcome}, {released.why}",
+        )
+        for owner in OWNERS
+        for (claim, verdict), released in zip(findings.verdicts, findings.on_released, strict=True)
+        if claim.owner == owner
     ]
     elements += [ResultTable(table.title, table.columns, table.rows[:MOST_ROWS]) for table in findings.tables()]
     if findings.figure.note:

@@ -21,13 +21,12 @@ from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.paper_overview import figure_overview
 from rote.experiments.reproduce import Reproduction, reproduce
-from rote.papers.claims import PublishedFigure, Rule
+from rote.papers.claims import OUTCOMES, PublishedFigure, Rule
 from rote.report.html import html
 from rote.report.reporting import report_on
 from rote.report.reproduction import ReproducedFigure
 
 QUICK = RunChoices(quick=True, repeats=1)
-OUTCOMES = {"holds", "does not", "undecided"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class FigureKindSuite:
         schedule = schedule_of(figure, self.cases[kind].choices)
         for findings in (kind_of(figure).findings(schedule, {}), ended.findings):
             assert [claim for claim, _ in findings.verdicts] == list(figure.claims)
-            assert {verdict.outcome for _, verdict in findings.verdicts} <= OUTCOMES
+            assert {verdict.outcome for _, verdict in findings.verdicts} <= set(OUTCOMES)
             assert all(verdict.why for _, verdict in findings.verdicts)
         with pytest.raises(TypeError, match="Unknown"):
             findings.decide(Unknown())

@@ -70,19 +70,21 @@ class Transformer:
         """ReLU layers, and one of attention."""
         return self.second.depth + 1 + (self.first.depth if self.first else 0)
 
+    def codes_of(self, values: np.ndarray) -> np.ndarray:
+        """What F1, or the embedding table, gives for token values, exactly."""
+        if self.first is None:
+            return exact_values(self.codes.of(values))
+        return evaluate(self.first, {"x": exact_values(values)})["y"]
+
     def ids(self, attended: np.ndarray) -> np.ndarray:
         """Ids by evaluating F1 exactly on every token value, then averaging in exact rationals."""
         values, index = np.unique(attended, return_inverse=True)
-        if self.first is None:
-            codes = exact_values(self.codes.of(values))
-        else:
-            codes = evaluate(self.first, {"x": exact_values(values)})["y"]
         # n times the average is the sum itself: rationals would be divided by n and multiplied by it.
-        return codes[index.reshape(attended.shape)].sum(1)
+        return self.codes_of(values)[index.reshape(attended.shape)].sum(1)
 
-    def labels(self, attended: np.ndarray) -> np.ndarray:
-        """Labels by exact evaluation of the complete network."""
-        inputs = {"x": self.ids(attended)}
+    def labels(self, attended: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
+        """Labels by exact evaluation of the complete network, or of what follows attention for given ids."""
+        inputs = {"x": self.ids(attended) if ids is None else exact_values(ids)}
         if self.asked:
             inputs["token"] = exact_values(attended[:, -1])
         return evaluate(self.second, inputs)["y"].astype(np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rote.charts import Chart
@@ -12,12 +13,14 @@ from rote.experiments.blocks.charts import block_chart
 from rote.experiments.blocks.points import BlockCurve, BlockPoint, BlockPoints, BlockSeries, blocks_in_words
 from rote.experiments.blocks.schedule import BlockSchedule, x_of
 from rote.experiments.blocks.trial import BuiltResult, BuiltTrial, Results, block_result, trained_result
-from rote.experiments.blocks.verdicts import decide_on_blocks
+from rote.experiments.blocks.verdicts import decide_on_blocks, on_published
 from rote.experiments.findings import Column, Findings, Row
 from rote.experiments.runner import Rows
 from rote.experiments.verdict import Verdict
 from rote.papers.claims import Rule
 from rote.papers.kinds.blocks import BlockFigure, BlockSearch, SmallestBlocksFigure
+
+TEXTS_IN_WORDS = {"wordnet": "WordNet definitions", "multinli": "MultiNLI", "imdb": "IMDb"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,17 @@ class BlockFindings(BlockPoints, Findings[BlockFigure, BlockSchedule]):
 
     def decide(self, rule: Rule) -> Verdict:
         return decide_on_blocks(rule, self)
+
+    @property
+    def data(self) -> str:
+        if not self.schedule.reads_texts:
+            return "random token vectors with random labels"
+        return f"{TEXTS_IN_WORDS.get(self.schedule.texts, self.schedule.texts)}, cut to their first tokens"
+
+    @cached_property
+    def on_released(self) -> list[Verdict | None]:
+        """On what was read off the published figure; growth as a power alone can be judged there."""
+        return [on_published(claim.rule, self.figure) for claim in self.figure.claims]
 
     @property
     def columns(self) -> Sequence[Column]:

@@ -8,9 +8,15 @@ from functools import singledispatch
 
 from rote.experiments.blocks.points import BlockPoints, BlockSeries
 from rote.experiments.power_law import Exponent, log_log_exponent, power_outcome
-from rote.experiments.verdict import Outcome, Verdict
-from rote.papers.claims import GrowsAs, Rule
-from rote.papers.kinds.blocks import BlocksDoNotGrow, MoreBlocksRecallMore, NoMoreThanPublished
+from rote.experiments.verdict import Verdict
+from rote.papers.claims import GrowsAs, Outcome, Rule
+from rote.papers.kinds.blocks import (
+    BlockFigure,
+    BlocksDoNotGrow,
+    MoreBlocksRecallMore,
+    NoMoreThanPublished,
+    SmallestBlocksFigure,
+)
 
 
 @singledispatch
@@ -72,14 +78,19 @@ def _(rule: GrowsAs, measured: BlockPoints) -> Verdict:
         return Verdict("undecided", "nothing was run")
     why = "; ".join(f"{name}: {exponent.in_words}" for name, exponent in exponents.items())
     why += _built_in_words(measured)
-    if measured.published and not measured.schedule.quick:
-        published = exponent_of({N: [blocks] for N, blocks in measured.published.items()}, largest)
-        why += f"; the published values by the same rule: {published.in_words}"
     numbers = {
         name: {"exponent": exponent.fitted, "interval": exponent.interval, "at_least": exponent.at_least}
         for name, exponent in exponents.items()
     }
     return Verdict(power_outcome(rule, exponents), why, numbers)
+
+
+def on_published(rule: Rule, figure: BlockFigure) -> Verdict | None:
+    """A rule of growth on the #blocks that were read off a published figure; None if there are none."""
+    if not isinstance(rule, GrowsAs) or not isinstance(figure, SmallestBlocksFigure) or not figure.published:
+        return None
+    exponents = {"published": exponent_of({N: [blocks] for N, blocks in figure.published}, max(figure.ladder))}
+    return Verdict(power_outcome(rule, exponents), f"read off the figure: {exponents['published'].in_words}")
 
 
 def _built_in_words(measured: BlockPoints) -> str:
@@ -100,14 +111,14 @@ def _(rule: BlocksDoNotGrow, measured: BlockPoints) -> Verdict:
     why = ", ".join(f"{point.in_words} at {point.x:,}" for point in sorted(points, key=lambda point: point.x))
     known = [[blocks for blocks in point.smallest if blocks is not None] for point in points]
     if any(len(seeds) < len(point.smallest) for seeds, point in zip(known, points, strict=True)):
-        return Verdict("does not", why)
+        return Verdict("not supported", why)
     every = [blocks for seeds in known for blocks in seeds]
     if max(every) - min(every) <= rule.within:
-        return Verdict("holds", why)
+        return Verdict("supported", why)
     first = min(points, key=lambda point: point.x).smallest
     last = max(points, key=lambda point: point.x).smallest
     grown = min(blocks or 0 for blocks in last) - max(blocks or 0 for blocks in first) > rule.within
-    return Verdict("does not" if grown else "undecided", why)
+    return Verdict("not supported" if grown else "undecided", why)
 
 
 @decide_on_blocks.register
@@ -124,7 +135,7 @@ def _(rule: NoMoreThanPublished, measured: BlockPoints) -> Verdict:
     if not compared:
         return Verdict("undecided", "no published value for these points")
     why = f"at {compared - len(above)} of {compared} points" + (f"; above: {'; '.join(above)}" if above else "")
-    return Verdict("does not" if above else "holds", why, {"points": compared, "above": above})
+    return Verdict("not supported" if above else "supported", why, {"points": compared, "above": above})
 
 
 @decide_on_blocks.register
@@ -135,5 +146,5 @@ def _(rule: MoreBlocksRecallMore, measured: BlockPoints) -> Verdict:
         return Verdict("undecided", "one block and more than one were not both run")
     more = [blocks for blocks, accuracy in deeper.items() if accuracy >= best[1] + rule.by]
     why = f"{best[1]:.3f} with 1, " + ", ".join(f"{accuracy:.3f} with {blocks}" for blocks, accuracy in deeper.items())
-    outcome: Outcome = "holds" if len(more) == len(deeper) else "undecided" if more else "does not"
+    outcome: Outcome = "supported" if len(more) == len(deeper) else "undecided" if more else "not supported"
     return Verdict(outcome, why, {"best": best})

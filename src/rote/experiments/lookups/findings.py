@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from rote.charts import Chart
@@ -17,10 +17,10 @@ from rote.experiments.lookups.schedule import LookupSchedule
 from rote.experiments.lookups.verdicts import decide
 from rote.experiments.runner import Rows
 from rote.experiments.trial import TokenResult
-from rote.experiments.verdict import Verdict, claim_summary
+from rote.experiments.verdict import Verdict
 from rote.models.attention_only import AttentionOnly
 from rote.papers.claims import Rule
-from rote.papers.kinds.lookups import WEIGHTINGS, Cell, LookupFigure, Weighting
+from rote.papers.kinds.lookups import WEIGHTINGS, Cell, LookupFigure, MatchesReleased, Weighting
 from rote.theory import RESULTS
 from rote.theory.phi import phi
 
@@ -41,6 +41,16 @@ class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
     @cached_property
     def other_verdicts(self) -> dict[str, list[Verdict]]:
         return {"over all pairs alike": [decide(claim.rule, self, "uniform") for claim in self.figure.claims]}
+
+    @property
+    def data(self) -> str:
+        sizes = sorted({cell.spec.vocab for cell in self.schedule.cells})
+        return f"random look-up tables of all pairs of {', '.join(map(str, sizes))} tokens"
+
+    @cached_property
+    def on_released(self) -> list[Verdict | None]:
+        """On all released values of the figure, also where the run has fewer cells."""
+        return released_verdicts(self.figure)
 
     @property
     def _keys(self) -> dict[Weighting, str]:
@@ -123,11 +133,42 @@ class LookupFindings(LookupPoints, Findings[LookupFigure, LookupSchedule]):
         }
 
     def claims(self) -> list[dict[str, Any]]:
+        """The verdict in the published weighting of pairs under `sampled`, over all pairs alike under `uniform`."""
         uniform = self.other_verdicts["over all pairs alike"]
+        kept = ("verdict", "why", "numbers")
         return [
-            {**claim_summary(claim), "sampled": sampled.summary(), "uniform": other.summary()}
-            for (claim, sampled), other in zip(self.verdicts, uniform, strict=True)
+            {
+                **{key: value for key, value in row.items() if key not in kept},
+                "sampled": {key: row[key] for key in kept},
+                "uniform": other.summary(),
+            }
+            for row, other in zip(super().claims(), uniform, strict=True)
         ]
+
+
+@cache
+def released_verdicts(figure: LookupFigure) -> list[Verdict | None]:
+    """The rules of a figure on what was released for it, each mean as one value."""
+    schedule = LookupSchedule.of(figure)
+    if not any(cell.published is not None for cell in schedule.cells):
+        return [None for _ in figure.claims]
+    by_series: dict[str, list[SeriesPoint]] = {}
+    for cell in schedule.cells:
+        if cell.published is not None:
+            values: dict[Weighting, list[float]] = {"sampled": [cell.published], "uniform": []}
+            by_series.setdefault(cell.series, []).append(
+                SeriesPoint(cell.x, values, guaranteed=_guaranteed(cell), cell=cell)
+            )
+    released = _arranged(schedule, by_series, 0)
+    return [_on_released(claim.rule, released) for claim in figure.claims]
+
+
+def _on_released(rule: Rule, released: LookupFindings) -> Verdict | None:
+    """None for rules about other series, or about the released values themselves."""
+    series = getattr(rule, "series", None)
+    if isinstance(rule, MatchesReleased) or (series is not None and released.named(series) is None):
+        return None
+    return decide(rule, released, "sampled")
 
 
 def lookup_findings(schedule: LookupSchedule, rows: Rows) -> LookupFindings:
@@ -139,6 +180,10 @@ def lookup_findings(schedule: LookupSchedule, rows: Rows) -> LookupFindings:
         ended = [rows[key] for key in keys if key in rows]
         missing += len(keys) - len(ended)
         by_series.setdefault(cell.series, []).append(_point(cell, ended))
+    return _arranged(schedule, by_series, missing)
+
+
+def _arranged(schedule: LookupSchedule, by_series: Mapping[str, Sequence[SeriesPoint]], missing: int) -> LookupFindings:
     measured = [
         LookupSeries(name, tuple(sorted(points, key=lambda point: point.x))) for name, points in by_series.items()
     ]

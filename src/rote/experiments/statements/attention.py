@@ -102,7 +102,7 @@ def one_sum_numbers(cell: OneSumOfMany, seed: int) -> Numbers:
     return {
         "proof_gap": problem.divergence(paper_output(problem)) - expected_divergence(truth, prior, encoder.logits),
         "bound_by_ranges": bound.by_ranges,
-        "bound_by_ranges_as_printed": bound.epsilon * bound.constant,
+        "bound_of_any_features": bound.epsilon * bound.constant,
         "bound": bound.by_norm,
     }
 
@@ -142,9 +142,21 @@ def rank_numbers(cell: AttentionRank, seed: int) -> Numbers:
     keys = draw.permutation(cell.vocab**cell.context)[:contexts]
     table = np.stack(np.unravel_index(keys, (cell.vocab,) * cell.context), 1)
     generator = torch.Generator().manual_seed(seed)
-    sizes = torch.linalg.svdvals(_whole_features(spec, cell.head_dim, table, generator))
-    rank = int((sizes > RANK_CUT * sizes[0]).sum())
-    return {"rank": rank, "guaranteed": min(guaranteed, contexts), "corrected": min(rank_of(spec), contexts)}
+    features = attention_features(spec, cell.head_dim, table, generator)
+    numbers: Numbers = {
+        "rank": numerical_rank(features),
+        "guaranteed": min(guaranteed, contexts),
+        "corrected": min(rank_of(spec), contexts),
+    }
+    if cell.head_dim == cell.dim:  # then W_V is invertible, and features beyond x_S have the rank of A
+        printed = min(contexts, cell.heads * cell.dim)
+        numbers |= {"rank_before_output": numerical_rank(features[:, cell.dim :]), "printed": printed}
+    return numbers
+
+
+def numerical_rank(features: Tensor) -> int:
+    sizes = torch.linalg.svdvals(features)
+    return int((sizes > RANK_CUT * sizes[0]).sum())
 
 
 def stored_numbers(cell: StoredFacts, seed: int) -> Numbers:
@@ -187,7 +199,7 @@ def _problem(
     return OutputProblem(drawn.features, encoder, *truth_and_prior(task))
 
 
-def _whole_features(spec: AttentionOnly, head_dim: int, contexts: np.ndarray, generator: torch.Generator) -> Tensor:
+def attention_features(spec: AttentionOnly, head_dim: int, contexts: np.ndarray, generator: torch.Generator) -> Tensor:
     """x_S and every head's W_V A beside it, in all k dimensions of a head, however many of them can differ."""
     embeddings = draw_embeddings(spec, torch.float64, generator)
     differences = Differences(embeddings, torch.from_numpy(contexts).long())

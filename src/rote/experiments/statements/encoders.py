@@ -92,6 +92,9 @@ def look_up_numbers(cell: LookUpRows, seed: int) -> Numbers:
         "bound": corrected_bound(truth, prior, answers, constant),
         "bound_of_rows": measured_bound(truth, prior, answers, rows),
         "coherence": float((rows @ rows.T - torch.eye(task.vocab, dtype=rows.dtype)).abs().max()),
+        "bound_of_slides": (1 + 4 * constant) / (1 - 2 * constant) * float(prior @ entropy_term(truth, answers))
+        if constant < 0.5
+        else None,
         "constant": constant,
         "uniform": expected_divergence(truth, prior, torch.zeros_like(truth)),
     }

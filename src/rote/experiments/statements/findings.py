@@ -122,6 +122,10 @@ class StatementFindings(StatementPoints, Findings[Statement, StatementSchedule])
         return decide_on_statement(rule, self)
 
     @property
+    def data(self) -> str:
+        return "; ".join(dict.fromkeys(cell.series for cell in self.figure.cells))
+
+    @property
     def columns(self) -> Sequence[Column]:
         """What the figure draws, then all else that was measured."""
         drawn = {line.value: line.label for line in self.figure.lines}
@@ -148,7 +152,7 @@ class StatementFindings(StatementPoints, Findings[Statement, StatementSchedule])
         if not isinstance(self.figure, Study):
             return self.title
         headline = self.figure.headline
-        supported = {claim.id for claim, verdict in self.verdicts if verdict.outcome == "holds"}
+        supported = {claim.id for claim, verdict in self.verdicts if verdict.outcome == "supported"}
         refuted = {claim.id for claim, verdict in self.verdicts if verdict.refuted}
         found = supported.issuperset(headline.supported) and refuted.issuperset(headline.refuted)
         return headline.conclusion if found else self.title

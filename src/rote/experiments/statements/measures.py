@@ -6,7 +6,17 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rote.experiments.statements import attention, components, depth, encoders, memorizers, query_attention, sparse
+from rote.experiments.statements import (
+    attention,
+    components,
+    depth,
+    encoders,
+    memorizers,
+    query_attention,
+    slides,
+    small_networks,
+    sparse,
+)
 from rote.experiments.statements.schedule import StatementTrial
 from rote.papers.kinds import statement_settings as settings
 
@@ -20,6 +30,9 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.SharpenedTable: attention.sharpened_numbers,
     settings.AttentionRank: attention.rank_numbers,
     settings.StoredFacts: attention.stored_numbers,
+    settings.Modules: slides.modules_numbers,
+    settings.NearlyRankD: slides.nearly_rank_d_numbers,
+    settings.UnlikelyContext: slides.unlikely_numbers,
     settings.QueryAttentionRank: query_attention.rank_numbers,
     settings.BuiltQueryAttention: query_attention.built_numbers,
     settings.Memorizer: memorizers.memorizer_numbers,
@@ -29,6 +42,7 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.DeepQueries: depth.query_numbers,
     settings.SplitLayer: components.split_numbers,
     settings.EqualCompute: components.compute_numbers,
+    settings.SmallNetworks: small_networks.small_network_numbers,
 }
 
 

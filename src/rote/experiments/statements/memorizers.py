@@ -6,12 +6,13 @@ Parameters are weights and biases that are not zero. Everything is evaluated in 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from rote.constructions.kajitsuka2025.accounting import account
 from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences, sequence_facts
-from rote.constructions.kajitsuka2025.transformer import Facts, assemble
+from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, assemble
 from rote.experiments.statements.encoders import Numbers
 from rote.papers.kinds.statement_settings import Memorizer, PositionMemorizer
 from rote.tasks.labelled_text import LabelledSequences, Tokenisation
@@ -67,13 +68,30 @@ def position_numbers(cell: PositionMemorizer, seed: int) -> Numbers:
     return {
         "positions": positions,
         "recalled": int((made.labels(facts.attended) == facts.labels).sum()),
+        "recalled_by_hardmax": int((hardmax_labels(made, facts.attended) == facts.labels).sum()),
         "parameters": counted.nonzeros,
+        "first_network": counted.nonzeros - counted.nonzeros_after,
         "second_network": counted.nonzeros_after,
         "bits": counted.total_bits,
         "label_bits": counted.label_bits,
         "parameters_by_counting": math.sqrt(positions / math.log(positions)),
         "width": counted.width,
     }
+
+
+def hardmax_labels(made: Transformer, attended: np.ndarray) -> np.ndarray:
+    """Labels with hardmax in place of softmax: queries and keys are zero, and tied scores share the weight."""
+    values, index = np.unique(attended, return_inverse=True)
+    codes = made.codes_of(values)[index.reshape(attended.shape)]
+    scores = 0 * codes
+    return made.labels(attended, attended.shape[1] * hardmax_average(scores, codes))
+
+
+def hardmax_average(scores: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The exact mean of the values whose score is the largest of their row."""
+    largest = scores == scores.max(1, keepdims=True)
+    sums = np.where(largest, values, 0).sum(1)
+    return np.array([Fraction(int(total), int(count)) for total, count in zip(sums, largest.sum(1), strict=True)])
 
 
 def _labelled(cell: Memorizer, seed: int) -> tuple[np.ndarray, np.ndarray, int]:

@@ -15,7 +15,7 @@ from rote.experiments.figure_schedule import FigureSchedule
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
 from rote.papers.kinds.statement_settings import Setting
-from rote.papers.kinds.statements import Statement, StatementCell
+from rote.papers.kinds.statements import Statement, StatementCell, Study
 
 Results = Mapping[TrialKey, dict[str, Any]]
 """What ended trials recorded, by trial."""
@@ -56,6 +56,11 @@ class StatementSchedule(FigureSchedule[Statement]):
     def run(self) -> str:
         """Statements about the same cells share a run."""
         return self.figure.run or self.figure.id
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Statements measure more than in format 1; studies are as they were."""
+        return {**super().identity, "format": 1 if isinstance(self.figure, Study) else 2}
 
     @property
     def default_folder(self) -> Path:

@@ -39,15 +39,15 @@ def _(rule: AtMost, measured: StatementPoints) -> Verdict:
     where = f"{_place(measured, closest)}: {words}"
     numbers = {"trials": len(compared), "above": len(above), "smaller": small, "larger": large}
     if above:
-        return Verdict("does not", f"fails in {len(above)} of {len(compared)} trials, most at {where}", numbers)
+        return Verdict("not supported", f"fails in {len(above)} of {len(compared)} trials, most at {where}", numbers)
     if all(small == large for _, small, large in compared):
-        return Verdict("holds", f"in all {len(compared)} trials, with equality", numbers)
+        return Verdict("supported", f"in all {len(compared)} trials, with equality", numbers)
     shares = [small / large for _, small, large in compared if small > 0 and large > 0]
     typical = ""
     if shares and isinstance(rule.smaller, str) and isinstance(rule.larger, str):
         numbers["median_share"] = median(shares)
         typical = f"; {_shown(median(shares))} of it in the median"
-    return Verdict("holds", f"in all {len(compared)} trials; closest at {where}{typical}", numbers)
+    return Verdict("supported", f"in all {len(compared)} trials; closest at {where}{typical}", numbers)
 
 
 @decide_on_statement.register
@@ -89,7 +89,9 @@ def _(rule: StaysInProportion, measured: StatementPoints) -> Verdict:
         for series, (small, large) in grown.items()
     )
     over = any(small > rule.factor * large for small, large in grown.values())
-    return Verdict("does not" if over else "holds", why, {series: list(ends) for series, ends in grown.items()})
+    return Verdict(
+        "not supported" if over else "supported", why, {series: list(ends) for series, ends in grown.items()}
+    )
 
 
 @decide_on_statement.register
@@ -108,9 +110,9 @@ def _(rule: HigherBeyondFirst, measured: StatementPoints) -> Verdict:
     why = f"{shown[0]} at {x} = {_shown(min(values))}; the best of the others {shown[1]}, at {_shown(best)}"
     numbers = {_shown(at): found for at, found in values.items()}
     if min(found) > (1 + rule.by) * max(first):
-        return Verdict("holds", why, numbers)
+        return Verdict("supported", why, numbers)
     never = all(max(found) <= (1 + rule.by) * min(first) for _, found in others)
-    return Verdict("does not" if never else "undecided", why, numbers)
+    return Verdict("not supported" if never else "undecided", why, numbers)
 
 
 def _named(side: str | float, value: float) -> str:

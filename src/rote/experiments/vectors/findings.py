@@ -39,6 +39,10 @@ class VectorFindings(VectorPoints, Findings[VectorFigure, VectorSchedule]):
         return decide_on_vectors(rule, self)
 
     @property
+    def data(self) -> str:
+        return "random vectors with random labels or targets"
+
+    @property
     def cpu_seconds(self) -> float:
         """The search for all labels includes the tries of that for 0.99 of them, so that the longer one counts."""
         longest: dict[tuple[VectorSetting, float, str], float] = {}

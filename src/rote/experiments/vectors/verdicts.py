@@ -9,8 +9,8 @@ import numpy as np
 
 from rote.experiments.power_law import Exponent, power_outcome
 from rote.experiments.vectors.points import VectorPoint, VectorPoints
-from rote.experiments.verdict import Outcome, Verdict
-from rote.papers.claims import GrowsAs, Rule
+from rote.experiments.verdict import Verdict
+from rote.papers.claims import GrowsAs, Outcome, Rule
 from rote.papers.kinds.vectors import (
     DecreasesWithSize,
     HeadsSplitExamples,
@@ -92,7 +92,7 @@ def _monotone(measured: VectorPoints, sign: int) -> Verdict:
     )
     word = "rises" if sign > 0 else "falls"
     why = f"{word} in {right} of {len(moves)} moves; {ends}" + (f"; against: {'; '.join(wrong)}" if wrong else "")
-    outcome: Outcome = "does not" if wrong else "holds" if right == len(moves) else "undecided"
+    outcome: Outcome = "not supported" if wrong else "supported" if right == len(moves) else "undecided"
     return Verdict(outcome, why, {"moves": len(moves), "right": right, "wrong": wrong})
 
 
@@ -115,7 +115,7 @@ def _(rule: NothingBeyond, measured: VectorPoints) -> Verdict:
         for name, at, last in pairs
     )
     within = all(abs(ratio - 1) <= rule.within for ratio in ratios.values())
-    outcome: Outcome = "does not" if gained else "holds" if within else "undecided"
+    outcome: Outcome = "not supported" if gained else "supported" if within else "undecided"
     return Verdict(outcome, why, {"ratios": ratios, "gained": gained, "lost": lost})
 
 
@@ -132,7 +132,7 @@ def _(rule: MeetsPromise, measured: VectorPoints) -> Verdict:
     why = f"met at {len(points) - len(below)} of {len(points)} points" + (
         f"; below: {'; '.join(below)}" if below else ""
     )
-    return Verdict("does not" if below else "holds", why, {"points": len(points), "below": below})
+    return Verdict("not supported" if below else "supported", why, {"points": len(points), "below": below})
 
 
 @decide_on_vectors.register
@@ -151,7 +151,7 @@ def _(rule: NoMoreThanRank, measured: VectorPoints) -> Verdict:
         f"exceeded at {len(above)} of {len(ratios)} points; {median:.1f} times the bound in the median, "
         f"{ratios[most]:.1f} times at most ({most})"
     )
-    return Verdict("does not" if above else "holds", why, ratios)
+    return Verdict("not supported" if above else "supported", why, ratios)
 
 
 @decide_on_vectors.register
@@ -162,7 +162,7 @@ def _(rule: HeadsSplitExamples, measured: VectorPoints) -> Verdict:
     draws = np.random.default_rng(0).choice(overlaps, (2000, len(overlaps))).mean(1)
     low, high = (float(end) for end in np.percentile(draws, [2.5, 97.5]))
     why = f"mean overlap {overlaps.mean():.2f} ({low:.2f} to {high:.2f}), 1 if independent, {len(overlaps)} pairs"
-    outcome: Outcome = "holds" if high < rule.below else "does not" if low > rule.below else "undecided"
+    outcome: Outcome = "supported" if high < rule.below else "not supported" if low > rule.below else "undecided"
     return Verdict(outcome, why, {"mean": float(overlaps.mean()), "interval": (low, high), "pairs": len(overlaps)})
 
 

@@ -41,8 +41,9 @@ MAHDAVI2024_ITEMS = (
     Item(
         "What is memorized, shown",
         "Review",
-        "partial",
-        ("rote.measure.inspection", "docs/page.md"),
-        "Models that rote built or trained.",
+        "whole",
+        ("rote.measure.inspection", "docs/page.md", "mahdavi2024.saturated"),
+        "Direct logit attribution and ablation of each head for each fact, in models that were built or trained "
+        "here, as the paper's are; how heads share the examples is judged in mahdavi2024.saturated.",
     ),
 )

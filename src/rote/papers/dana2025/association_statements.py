@@ -5,8 +5,35 @@ from __future__ import annotations
 from rote.papers.claims import Claim
 from rote.papers.kinds.statement_settings import AttentionRank, StoredFacts
 from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell
+from rote.papers.texts import preprint
 
 SIZES = ((20, 2, 10, 10), (30, 3, 12, 6), (5, 2, 10, 10), (8, 2, 20, 20), (5, 3, 12, 12), (4, 4, 8, 8))
+
+LEMMA_2_PRINTED = preprint(
+    r"For T_0 token sequences, there exists matrices W_{QK}^i and embeddings e and pos such that the family "
+    r"$\{A(t_{1:S})\}_t$ has rank greater than $\min(T_0, Hd)$.",
+    "Lemma 2",
+)
+LEMMA_2_APPLIED = preprint(
+    "We can now apply Lemma 2 to A', for some choice of e, pos and W_{QK}^h such that A' has rank T_0.",
+    "Appendix A.2",
+)
+COROLLARY_1_PRINTED = preprint(
+    r"Under Assumption 1, there exist an AoT \mathcal{T} with embedding dimension 2, H attention heads and d_h "
+    r"inner head dimension, which can memorize at least $T_0 = Hd_h + 2$ associations, using $2(S + 2N + 4(T_0 - "
+    r"2))$ parameters.",
+    "Corollary 1",
+)
+RANK_ONE = preprint(
+    r"Let us only consider for the rest of the proof matrices W such that $W_{i,j}=0$ if $i\neq 1$ or $j\neq 1$, which "
+    "has rank 1.",
+    "Appendix A.1",
+)
+COROLLARY_2_PRINTED = preprint(
+    r"Under Assumption 1, there exist an AoT \mathcal{T} such that "
+    r"$\mathbb{E}_{t_{1:S}}[Acc(\mathcal{T}(t_{1:S}))] \geq \frac{1}{N} + (1 - \frac{1}{N}) \frac{Hd_h + d}{To}$.",
+    "Corollary 2",
+)
 
 LEMMA_2 = Statement(
     "dana2025.lemma2-checked",
@@ -31,8 +58,15 @@ LEMMA_2 = Statement(
     (
         Claim(
             "as-printed",
-            "The features' rank is Hk + d, contexts allowing, as the proof of Theorem 1 needs it",
+            "Before the output the rank is min(T, Hd), where k = d",
+            AtMost("printed", "rank_before_output"),
+            LEMMA_2_PRINTED,
+        ),
+        Claim(
+            "as-applied",
+            "With the skip connection it is Hk + d, contexts allowing, as the proof of Theorem 1 needs it",
             AtMost("guaranteed", "rank"),
+            LEMMA_2_APPLIED,
         ),
         Claim("corrected", "It is min(d, N) + H min(k, d, N + S - 2)", AtMost("corrected", "rank")),
         Claim("never-more", "It is never more than that", AtMost("rank", "corrected")),
@@ -67,9 +101,17 @@ COROLLARY_1 = Statement(
     ),
     (
         Claim(
-            "recalled", "At d = 2 and k <= 2 all of Hk + 2 associations are recalled", AtMost("guaranteed", "recalled")
+            "recalled",
+            "At d = 2 and k <= 2 all of Hk + 2 associations are recalled",
+            AtMost("guaranteed", "recalled"),
+            COROLLARY_1_PRINTED,
         ),
-        Claim("parameters", "In 2(S + 2N + 4(T - 2)) parameters", AtMost("parameters", "parameters_stated")),
+        Claim(
+            "parameters",
+            "In 2(S + 2N + 4(T - 2)) parameters",
+            AtMost("parameters", "parameters_stated"),
+            COROLLARY_1_PRINTED,
+        ),
         Claim(
             "wider-heads",
             "With k = 5 at d = 2, as experiment 6 is printed, there is rank for Hk + 2",
@@ -96,7 +138,7 @@ REMARK_2 = Statement(
     ),
     (Line("recalled", "recalled"), Line("guaranteed", "Hk + d", bound=True)),
     (
-        Claim("recalled", "All of Hk + d associations are recalled", AtMost("guaranteed", "recalled")),
+        Claim("recalled", "All of Hk + d associations are recalled", AtMost("guaranteed", "recalled"), RANK_ONE),
         Claim("parameters", "In d(S + 2N + 2(k + 1)H) parameters", AtMost("parameters", "parameters_stated")),
     ),
     quick=(5, 20),
@@ -122,7 +164,7 @@ COROLLARY_2 = Statement(
         Line("accuracy_mean", "mean of 8 draws"),
         Line("phi", "phi(Hk + d)", bound=True),
     ),
-    (Claim("accuracy", "Some layer has an accuracy of phi(Hk + d)", AtMost("phi", "accuracy")),),
+    (Claim("accuracy", "Some layer has an accuracy of phi(Hk + d)", AtMost("phi", "accuracy"), COROLLARY_2_PRINTED),),
     quick=(5, 20),
     seconds=5,
     quick_seconds=1,

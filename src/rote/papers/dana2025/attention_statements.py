@@ -5,12 +5,38 @@ from __future__ import annotations
 from rote.papers.claims import Claim
 from rote.papers.kinds.statement_settings import AttentionLayer, Distributions, OneSumOfMany, SharpenedTable
 from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell, StaysInProportion
+from rote.papers.texts import preprint
 
 UNIFORM, ZIPF = Distributions("random", 15, 120), Distributions("random", 15, 120, "zipf")
 NAMES = Distributions("names", None, 200, "own", noise=0.01)
 NAMES_UNIFORM = Distributions("names", None, 200, "uniform", noise=0.01)
 DEFINITIONS = Distributions("definitions", 100, 200, "own", noise=0.01)
 EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
+
+AT_MOST_AS_WELL = preprint(
+    "Thus, as stated in Proposition 1 below, Transformers can memorize distribution at most as well as the best "
+    "sequence encoders.",
+    "Section 3, Proposition 1",
+)
+EPSILON_0 = preprint(
+    r"One can take $\varepsilon = 0$ to achieve the lower bound set in Proposition 1 with $Hd_h + d = T_0$ "
+    r"attention heads",
+    "Remarks 1",
+)
+BOUND_4 = preprint(
+    r"d_{KL}(\pi, \mathcal{T}) \le d_{KL}(\pi, \mathcal{L}(N, S, d)) + C\varepsilon ||WE||_2 + \gamma",
+    "Theorem 1, (4)",
+)
+BOUND_17 = preprint(
+    r"d_{KL}(\pi, \mathcal{T}^*) \le d_{KL}(\pi, \mathcal{M}(N, S, d)) + O\left(\varepsilon "
+    r"\log\left(\frac{1}{\varepsilon}\right)\right)",
+    "Theorem 3, (17)",
+)
+BOUND_19 = preprint(
+    r"|d_{KL}(\pi, \mathcal{T}) - d_{KL}(\pi, f_{\delta})| \leq \varepsilon C \max_{t_{1:S}} ||(I_{d} - "
+    r"\mathbb{1}\Pi_{t_{1:S}}^{T}) f_{\delta}||_{\infty}",
+    "Appendix A.4, (19)",
+)
 
 PROPOSITION_1 = Statement(
     "dana2025.proposition1-checked",
@@ -30,7 +56,10 @@ PROPOSITION_1 = Statement(
     ),
     (
         Claim(
-            "floor", "No layer that was fitted comes closer than the best encoder of its d", AtMost("encoder", "best")
+            "floor",
+            "No layer that was fitted comes closer than the best encoder of its d",
+            AtMost("encoder", "best"),
+            AT_MOST_AS_WELL,
         ),
     ),
     quick=(3,),
@@ -58,8 +87,10 @@ THEOREM_1 = Statement(
         Line("uniform_gap", "predicting uniform", bound=True),
     ),
     (
-        Claim("exact", "At eps = 0 the divergence is the encoder's own", AtMost("exact_gap", 1e-9, within=0)),
-        Claim("bound", "Bound (4) holds for the W_O of the proof", AtMost("proof_gap", "bound_as_printed")),
+        Claim(
+            "exact", "At eps = 0 the divergence is the encoder's own", AtMost("exact_gap", 1e-9, within=0), EPSILON_0
+        ),
+        Claim("bound", "Bound (4) holds for the W_O of the proof", AtMost("proof_gap", "bound_as_printed"), BOUND_4),
         Claim("bound-supported", "So does the one its proof supports, larger by sqrt 2", AtMost("proof_gap", "bound")),
         Claim("convex", "A convex fit of W_O stays below bound (4)", AtMost("convex_gap", "bound_as_printed")),
         Claim(
@@ -100,18 +131,26 @@ THEOREM_3 = Statement(
     (
         Claim(
             "order-by-proof",
-            "With the W_O of the proof the divergence stays in proportion to eps log(1/eps) here (asked by rote)",
+            "With the W_O of the proof the divergence stays in proportion to eps log(1/eps) here",
             StaysInProportion("proof", "epsilon_log"),
         ),
         Claim(
             "order",
-            "With the convex fit it does (asked by rote; finitely many eps decide nothing about the order)",
+            "With the convex fit the divergence is of the order eps log(1/eps)",
             StaysInProportion("convex", "epsilon_log"),
+            BOUND_17,
+            cannot_fail="finitely many eps decide nothing about an order",
         ),
         Claim(
             "as-printed",
-            "The first step of (19) holds for any features, those of no attention layer included",
+            "The first step of (19) holds for features of attention",
             AtMost("proof_gap", "bound_by_ranges_as_printed"),
+            BOUND_19,
+        ),
+        Claim(
+            "any-features",
+            "It holds for any features, those of no attention layer included",
+            AtMost("proof_gap", "bound_of_any_features"),
         ),
         Claim("corrected", "It holds with E[1 + |c|_1] in place of eps C", AtMost("proof_gap", "bound_by_ranges")),
     ),

@@ -5,8 +5,31 @@ from __future__ import annotations
 from rote.papers.claims import Claim
 from rote.papers.kinds.statement_settings import BestEncoder, Circle, Distributions, LookUpRows, TwoContexts
 from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell
+from rote.papers.texts import preprint
 
 SMALL, NAMES = Distributions("random", 10, 60), Distributions("names", None, 200, "own", noise=0.01)
+
+ENOUGH = preprint(
+    r"For any distribution π , if $d \ge N - 1$, then $d_{KL}(\pi, \mathcal{L}(N, S, d)) = 0$.", "Proposition 2"
+)
+CONVERSELY = preprint(
+    r"Conversely, if d < N - 1, there exists a distribution π such that $d_{KL}(\pi, \mathcal{L}(N, S, d)) > 0$.",
+    "Proposition 2",
+)
+NO_BOTTLENECK = preprint(
+    "For the association task, the bottleneck doesn't exist in any embedding dimension d.", "Section 3"
+)
+TWO_DIMENSIONS = preprint(
+    r"Under Assumption 1, for $d \geq 2$, $d_{KL}(\pi, \mathcal{L}(N, S, d)) = 0$.", "Proposition 3"
+)
+SOLVABLE = preprint(r"Thus there exists a solution $\lambda(t_{1:S})$ to equation (6).", "Appendix A.3")
+BOUND_2 = preprint(
+    r"d_{KL}(\pi, \mathcal{L}(N, S, d)) \leq \mathbb{E}_{t_{1:S}} \left[ (1 - \pi(g(t_{1:S}) | t_{1:S})) \log \left( "
+    r"\frac{N - 1}{e^{-H(\pi_{t_{1:S}})} - 1} \right) \left( \frac{1 + 2C + Cd_{TV}(\tilde{\pi}_{t_{1:S}}, "
+    r"\pi_{unif})}{1 - 2C} \right) \right]",
+    "Theorem 2",
+)
+NEARLY_ORTHOGONAL = preprint(r"||WW^T - I_d||_{\infty} \le C = \sqrt{\frac{32\log(N+1)}{d}}", "Theorem 2")
 
 PROPOSITION_2 = Statement(
     "dana2025.proposition2-checked",
@@ -25,11 +48,13 @@ PROPOSITION_2 = Statement(
             "zero-from-enough",
             "From d = N - 1 on an encoder meets every distribution",
             AtMost("divergence_at_enough", 1e-12, within=0),
+            ENOUGH,
         ),
         Claim(
             "rank-below",
             "Below d = N - 1 some distribution stays out of reach: rank d leaves out a direction of log pi",
             AtMost(1e-6, "singular_value_left_out", within=0),
+            CONVERSELY,
         ),
         Claim(
             "away-below",
@@ -60,8 +85,13 @@ PROPOSITION_3 = Statement(
     ),
     (Line("recalled", "recalled"), Line("facts", "facts", bound=True)),
     (
-        Claim("all-recalled", "At d = 2 every association is recalled", AtMost("facts", "recalled")),
-        Claim("no-divergence", "Their divergence is as small as is asked for, 1e-6", AtMost("divergence", 1e-6)),
+        Claim("all-recalled", "At d = 2 every association is recalled", AtMost("facts", "recalled"), NO_BOTTLENECK),
+        Claim(
+            "no-divergence",
+            "Their divergence is as small as is asked for, 1e-6",
+            AtMost("divergence", 1e-6),
+            TWO_DIMENSIONS,
+        ),
     ),
     quick=(500, 987),
     seconds=2,
@@ -103,10 +133,16 @@ THEOREM_2 = Statement(
             "as-printed",
             "Equation (6) has a solution for every context, with the paper's H, the sum of pi log pi",
             AtMost("contexts", "contexts_solvable"),
+            SOLVABLE,
         ),
-        Claim("corrected", "The bound holds, without its total-variation term", AtMost("by_equation_6", "bound")),
+        Claim(
+            "bound",
+            "The bound holds, also without its total-variation term, which only enlarges it",
+            AtMost("by_equation_6", "bound"),
+            BOUND_2,
+        ),
         Claim("own-gaps", "So does the one with the rows' own gaps for C", AtMost("by_equation_6", "bound_of_rows")),
-        Claim("coherence", "Random rows have |W W^T - I| <= C", AtMost("coherence", "constant")),
+        Claim("coherence", "Random rows have |W W^T - I| <= C", AtMost("coherence", "constant"), NEARLY_ORTHOGONAL),
         Claim(
             "informative",
             "The bound with the printed C is below what predicting uniform gives",
@@ -141,8 +177,12 @@ SIMPLER = Statement(
         Line("simpler_bound", "simpler bound", bound=True),
     ),
     (
-        Claim("simpler", "The simpler bound holds for the encoder", AtMost("by_equation_6", "simpler_bound")),
-        Claim("theorem", "Theorem 2's own, corrected, does", AtMost("by_equation_6", "bound")),
+        Claim(
+            "simpler",
+            "The simpler bound after Theorem 2 holds for the theorem's own encoder",
+            AtMost("by_equation_6", "simpler_bound"),
+        ),
+        Claim("theorem", "Theorem 2's own bound does", AtMost("by_equation_6", "bound")),
     ),
     quick=(0.5, 1e-2, 1e-6),
     seconds=1,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rote.papers.claims import Claim, GrowsAs
+from rote.papers.claims import Claim, GrowsAs, Quotation
 from rote.papers.dana2025 import released
-from rote.papers.dana2025.claims import ABOVE_BOUND, released_values
+from rote.papers.dana2025.claims import ABOVE_BOUND, FIGURE_1, released_values
 from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, Variant, attention
 from rote.papers.kinds.lookups import Cell, Experiment, LookupFigure, Quick, Training
 
@@ -35,10 +35,15 @@ def narrow_cells(
     )
 
 
-def power_of_k(name: str, low: float, high: float) -> tuple[Claim, ...]:
-    """The claim for what the paper ran and for what its equation says."""
+def power_of_k(name: str, low: float, high: float, quotation: Quotation | None = None) -> tuple[Claim, ...]:
+    """The claim for what the paper ran, which a sentence may make, and for what its equation says."""
     return (
-        Claim(f"{name}-shared", f"As released (shared): accuracy is {name} in k", GrowsAs(low, high, series="shared")),
+        Claim(
+            f"{name}-shared",
+            f"As released (shared): accuracy is {name} in k",
+            GrowsAs(low, high, series="shared"),
+            quotation,
+        ),
         Claim(
             f"{name}-per-head",
             f"Equation (2) (per-head): accuracy is {name} in k",
@@ -58,7 +63,7 @@ FIGURE1B = LookupFigure(
     ),
     "head dimension k",
     ("quadratic", "power", "linear"),
-    (*power_of_k("quadratic", 1.75, 2.25), ABOVE_BOUND, released_values()),
+    (*power_of_k("quadratic", 1.75, 2.25, FIGURE_1), ABOVE_BOUND, released_values()),
 )
 
 FIGURE6 = LookupFigure(

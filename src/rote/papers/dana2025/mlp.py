@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rote.models.mlp_transformer import MlpTransformer
-from rote.papers.claims import Claim
+from rote.papers.claims import Claim, Quotation
 from rote.papers.dana2025 import released
 from rote.papers.dana2025.claims import released_values
 from rote.papers.dana2025.heads import THREE_LAYERS, VOCAB_200, attention, by_dim_and_heads
@@ -25,6 +25,7 @@ from rote.papers.kinds.lookups import (
     Shortened,
     Training,
 )
+from rote.papers.texts import preprint
 
 MLP_70 = Shortened(steps=1000, peak=3e-2, focus=0.1)
 """`fast` for the MLP of Figure 3, with the focus that attention has. Focus would decide the comparison: at d = 10 and
@@ -73,19 +74,19 @@ def _released(
     return by_dim_and_heads(attention_rows, heads), by_dim_and_heads(mlp_rows, heads)
 
 
-CLAIMS = (
-    Claim(
-        "same-per-parameter",
-        "Attention heads and an MLP memorize alike at the same number of parameters",
-        SameAtEqualSize(),
-    ),
-    Claim(
-        "mlp-better",
-        "The MLP memorizes more per parameter (and its seeds scatter more)",
-        MlpBetterAtEqualSize(),
-    ),
-    released_values(),
-)
+def _claims(quotation: Quotation | None = None) -> tuple[Claim, ...]:
+    """Of Figure 3 a sentence says that both are the same; of Figures 7 and 10 rote asks it."""
+    return (
+        Claim(
+            "same-per-parameter",
+            "Attention heads and an MLP memorize alike at the same number of parameters",
+            SameAtEqualSize(),
+            quotation,
+        ),
+        Claim("mlp-better", "The MLP memorizes more per parameter", MlpBetterAtEqualSize()),
+        released_values(),
+    )
+
 
 FIGURE3 = LookupFigure(
     "dana2025.fig3",
@@ -106,7 +107,13 @@ FIGURE3 = LookupFigure(
     ),
     "parameters",
     ("linear", "power"),
-    CLAIMS,
+    _claims(
+        preprint(
+            "Figure 3 shows that the scaling of the AoT and the MLP-based Transformer are the same for the same number "
+            "of parameters.",
+            "Section 4.2.1",
+        )
+    ),
 )
 FIGURE7 = LookupFigure(
     "dana2025.fig7",
@@ -127,7 +134,7 @@ FIGURE7 = LookupFigure(
     ),
     "parameters",
     ("linear", "power"),
-    CLAIMS,
+    _claims(),
 )
 FIGURE10 = LookupFigure(
     "dana2025.fig10",
@@ -149,5 +156,5 @@ FIGURE10 = LookupFigure(
     ),
     "parameters",
     ("linear", "power"),
-    CLAIMS,
+    _claims(),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.errata.erratum import PREPRINT, Erratum
+from rote.papers.errata.erratum import Erratum
+from rote.papers.texts import PREPRINT
 
 ASSOCIATION_ERRATA = (
     Erratum(
@@ -98,7 +99,7 @@ ASSOCIATION_ERRATA = (
         title="Theorem 1 fails where d_h and d are large for the tokens that occur",
         quotation=(
             r"Let $\varepsilon \geq 0$ and $\gamma > 0$. Under Assumption 2 there exists $f_{W,E}$ and an AoT "
-            r"\mathcal{T} with embedding dimension d, head dimension $d_h$, and H attention heads, satisfying $d_h H "
+            r"\mathcal{T} with embedding dimension d, head dimension d_h, and H attention heads, satisfying $d_h H "
             r"+ d \geq T_{\epsilon}$"
         ),
         counterexample=(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rote.papers.errata.erratum import PREPRINT, Erratum
+from rote.papers.errata.erratum import Erratum
+from rote.papers.texts import PREPRINT
 
 DISTRIBUTION_ERRATA = (
     Erratum(

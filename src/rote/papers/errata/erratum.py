@@ -18,9 +18,6 @@ VERDICTS: dict[Verdict, str] = {
     "note": "About using the result. Nothing is corrected.",
 }
 
-PREPRINT = "preprint, version 2 (September 2024)"
-SLIDES = "slides, 13 June 2024"
-
 
 @dataclass(frozen=True)
 class Erratum:

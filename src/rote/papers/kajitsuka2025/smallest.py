@@ -5,7 +5,10 @@ Loss and accuracy along training: Figures 1 and 2 (MultiNLI, N = 2000), Figures 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rote.papers.claims import Claim
+from rote.papers.kajitsuka2025.statements import LITTLE_INFLUENCE
 from rote.papers.kinds.blocks import (
     BlockCurvesFigure,
     BlocksDoNotGrow,
@@ -25,7 +28,8 @@ PUBLISHED = (
 """Figure 7, MultiNLI: (N, #blocks), read off the plot."""
 
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16)
-SQUARE_ROOT = Claim("square-root", "#blocks grows as sqrt(N)", blocks_grow_as(0.4, 0.6))
+SQUARE_ROOT = Claim("square-root", "#blocks that training needs grow as sqrt(N)", blocks_grow_as(0.4, 0.6))
+MULTINLI, IMDB = "MultiNLI", "IMDb"
 
 
 def _by_sequences(kinds: tuple[TextSequences, ...], counts: tuple[int, ...]) -> tuple[BlockSearch, ...]:
@@ -42,13 +46,13 @@ BY_SEQUENCES = SmallestBlocksFigure(
     ),
     LADDER,
     (
-        SQUARE_ROOT,
-        Claim("published", "No more blocks are needed than Figure 7 shows", NoMoreThanPublished()),
+        replace(SQUARE_ROOT, data=MULTINLI),
+        Claim("published", "No more blocks are needed than Figure 7 shows", NoMoreThanPublished(), data=MULTINLI),
     ),
     trials=10,
     quick=(100, 400, 800, 1200),
     published=PUBLISHED,
-    note="The embedding is trained: two numbers a token, beside 84 for each #blocks.",
+    note="The embedding is trained: two numbers per token, beside 84 for each #blocks.",
 )
 
 FIXED_EMBEDDING = SmallestBlocksFigure(
@@ -70,7 +74,7 @@ BY_LENGTH = SmallestBlocksFigure(
     tuple(BlockSearch(RandomSequences(context), 500) for context in (10, 100, 1000, 10_000)),
     LADDER,
     (
-        Claim("no-growth", "#blocks does not grow with the length", BlocksDoNotGrow()),
+        Claim("no-growth", "#blocks does not grow with the length", BlocksDoNotGrow(), LITTLE_INFLUENCE),
         Claim("published", "No more blocks are needed than the published 4", NoMoreThanPublished()),
     ),
     trials=10,
@@ -89,8 +93,8 @@ THREE_CLASSES = BlockCurvesFigure(
     2000,
     BLOCKS,
     (1, 10),
-    (DEEPER,),
-    note="Published for MultiNLI: about .92 with one block, .96 to .98 with more.",
+    (replace(DEEPER, data=MULTINLI),),
+    note="Published for MultiNLI: about 0.92 with one block, 0.96 to 0.98 with more.",
 )
 
 TWO_CLASSES = BlockCurvesFigure(
@@ -100,6 +104,6 @@ TWO_CLASSES = BlockCurvesFigure(
     3000,
     BLOCKS,
     (1, 10),
-    (DEEPER,),
-    note="Published for IMDb: about .98 with one block, .99 with more.",
+    (replace(DEEPER, data=IMDB),),
+    note="Published for IMDb: about 0.98 with one block, 0.99 with more.",
 )

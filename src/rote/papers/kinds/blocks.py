@@ -123,7 +123,7 @@ FLOOR_AND_TOP = (
 
 def blocks_grow_as(low: float, high: float) -> GrowsAs:
     """The smallest #blocks grow as N^e; they are whole numbers, at least one and at most the top of the ladder."""
-    return GrowsAs(low, high, every=True, with_interval=True, offset=False, note=FLOOR_AND_TOP)
+    return GrowsAs(low, high, every=True, offset=False, note=FLOOR_AND_TOP)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,33 @@ class TwoContexts:
 
 
 @dataclass(frozen=True)
+class Modules:
+    """ceil(N_eps / d) attention modules of width d without a skip connection, on random distributions."""
+
+    vocab: int
+    contexts: int
+    dim: int
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class NearlyRankD:
+    """Least-squares encoders of a log pi of rank d plus noise."""
+
+    contexts: int
+    vocab: int
+    dim: int
+    noise: float
+
+
+@dataclass(frozen=True)
+class UnlikelyContext:
+    """Two contexts of three tokens, one with this prior, and the best weighted fit of rank one."""
+
+    prior: float
+
+
+@dataclass(frozen=True)
 class Circle:
     """Facts of a table by a sequence encoder of dimension 2."""
 
@@ -233,8 +260,17 @@ class EqualCompute:
     gigaflops: float
 
 
+@dataclass(frozen=True)
+class SmallNetworks:
+    """ReLU networks with so many parameters that are not zero, and the labelings of N inputs that they give."""
+
+    sequences: int
+    parameters: int
+    layers: int = 3
+
+
 Setting = (
-    BestEncoder | AttentionLayer | OneSumOfMany | SharpenedTable | LookUpRows | TwoContexts | Circle | AttentionRank
-    | StoredFacts | QueryAttentionRank | BuiltQueryAttention | Memorizer | PositionMemorizer | SparseTable
-    | DeepTable | DeepQueries | SplitLayer | EqualCompute
+    BestEncoder | AttentionLayer | Modules | NearlyRankD | UnlikelyContext | OneSumOfMany | SharpenedTable | LookUpRows
+    | TwoContexts | Circle | AttentionRank | StoredFacts | QueryAttentionRank | BuiltQueryAttention | Memorizer
+    | PositionMemorizer | SmallNetworks | SparseTable | DeepTable | DeepQueries | SplitLayer | EqualCompute
 )  # fmt: skip

@@ -19,11 +19,17 @@ from rote.papers.kinds.vectors import (
     QuickSearch,
     VectorSetting,
 )
+from rote.papers.texts import review
 
 MEETS_PROMISE = Claim(
     "meets-promise", "Training recalls at least the H(min(n, k) - 1) + 1 examples of Theorem 1", MeetsPromise()
 )
 TIGHT = Claim("tight", "The bound is tight: training recalls no more than H(n - 1) + 1 examples", NoMoreThanRank())
+
+NO_GAIN_BEYOND = review(
+    "When fixing d, n, increasing dh only helps up to dh < n, and there is no memorization gain beyond that",
+    "a reviewer, quoting a conclusion of the paper",
+)
 
 HEADS, FRESH_TARGET_HEADS = 5, 2
 """Heads of the sweeps in n and k. Fewer than five would not do for labels: the values of two heads are a point in a
@@ -76,7 +82,7 @@ BY_HEAD_DIM = CapacityFigure(
         kind for head_dim in (10, 31, 32, 64) for kind in kinds(VectorSetting(HEADS, 32, head_dim), FRESH_TARGET_HEADS)
     ),
     (
-        Claim("nothing-beyond-context", "Nothing is gained by k > n", NothingBeyond(32)),
+        Claim("nothing-beyond-context", "Nothing is gained by k > n", NothingBeyond(32), NO_GAIN_BEYOND),
         MEETS_PROMISE,
         TIGHT,
     ),

@@ -22,6 +22,7 @@ from rote.papers.kinds.vectors import (
     Size,
     VectorSetting,
 )
+from rote.papers.mahdavi2024.capacity import NO_GAIN_BEYOND
 
 CONTEXTS = (1, 5, 10, 20, 30, 40, 50, 60)
 HEADS = (1, 5, 10, 20, 30, 40, 50, 60)
@@ -29,7 +30,7 @@ HEAD_DIMS = (10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 64)
 
 RISES = Claim("rises", "More is recalled at every next size", IncreasesWithSize())
 FALLS = Claim("falls", "The error is smaller at every next size", DecreasesWithSize())
-FLAT = Claim("nothing-beyond-context", "Nothing is gained by k > n", NothingBeyond(35, within=0.05))
+FLAT = Claim("nothing-beyond-context", "Nothing is gained by k > n", NothingBeyond(35, within=0.05), NO_GAIN_BEYOND)
 
 
 def _grid(
@@ -67,7 +68,7 @@ GRIDS = (
 
 SATURATION = SaturationFigure(
     "mahdavi2024.saturated",
-    "Heads with more than .99 of their attention on one token, against training length",
+    "Heads with more than 0.99 of their attention on one token, against training length",
     ((VectorSetting(4, 32), 550), (VectorSetting(8, 32), 1300)),
     (
         Claim("saturates", "Heads are saturated on more examples the longer training lasts", SaturatesWithTraining()),

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from rote.papers.claims import Claim
+from rote.papers.claims import Claim, Quotation
 from rote.papers.kinds.statement_settings import BuiltQueryAttention, QueryAttentionRank
 from rote.papers.kinds.statements import AtMost, Line, Statement, StatementCell
+from rote.papers.texts import MAHDAVI, preprint
 
 HEADS = (1, 2, 5, 10, 20)
+
+OMEGA = Quotation(
+    r"Under these assumptions, we demonstrate that an attention layer with $H$ heads, dimension $d$, and context size "
+    r"$n < d$, featuring $\Theta(Hd^2)$ parameters, can memorize $\Omega(Hn)$ examples.",
+    "abstract",
+    MAHDAVI,
+)
+TIGHT = preprint(
+    "And as stated in their Proposition 2, this bound is tight in case where the keys are shared by all examples, "
+    "making the queries the only way to distinguish examples.",
+    "Section 6 of Dana et al. 2025, on this paper",
+)
 
 THEOREM_1 = Statement(
     "mahdavi2024.theorem1-checked",
@@ -25,7 +38,7 @@ THEOREM_1 = Statement(
         for heads in HEADS
     ),
     (Line("recalled", "recalled"), Line("guaranteed", "H(min(n, k) - 1) + 1", bound=True)),
-    (Claim("recalled", "All of H(min(n, k) - 1) + 1 labels are recalled", AtMost("guaranteed", "recalled")),),
+    (Claim("recalled", "All of H(min(n, k) - 1) + 1 labels are recalled", AtMost("guaranteed", "recalled"), OMEGA),),
     quick=(1, 5),
     seconds=2,
     quick_seconds=1,
@@ -61,7 +74,7 @@ PROPOSITION_2 = Statement(
         Line("largest_rank", "H(n - 1) + 1, or Hd with fresh contexts", bound=True),
     ),
     (
-        Claim("at-most", "With one context the rank is at most H(n - 1) + 1", AtMost("rank_shared", "tight")),
+        Claim("at-most", "With one context the rank is at most H(n - 1) + 1", AtMost("rank_shared", "tight"), TIGHT),
         Claim("reached", "Random attention reaches it", AtMost("tight", "rank_shared")),
         Claim(
             "fits",
