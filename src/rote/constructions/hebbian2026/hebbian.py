@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Request, register_construction
 from rote.constructions.hebbian2026.options import HebbianOptions, spec_with
 from rote.models.bilinear_memory import BilinearMemory
@@ -60,6 +61,7 @@ def _record(fitted: bool) -> Construction[AssociationTask, HebbianOptions]:
         unguaranteed="building tells the width; the rank of the neurons guarantees as many facts as neurons",
         tasks=(AssociationTask,),
         build=build,
+        edit=rebuilt_by(id),
         spec=spec,
         size_may_differ=size_may_differ,
         cpu_seconds=cpu_seconds,

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, SizeEstimate, register_construction
 from rote.constructions.rote.memory_layer.layout import CHOICES, COORDINATES, Layout, default_group
 from rote.errors import CheckFailed, InputError
@@ -111,6 +112,7 @@ register_construction(
         build=build,
         spec=spec_of,
         estimate=estimate,
+        edit=rebuilt_by("rote.memory_layer"),
         cpu_seconds=cpu_seconds,
         sizes=(),
         quick_facts=10_000_000,
