@@ -24,6 +24,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "lm"))
+
 WITHIN = 2.0
 """Seconds from the signal to the end of the process."""
 BEFORE = 0.1
@@ -40,6 +42,9 @@ COMMANDS: dict[str, list[str]] = {
     "inspect": ["inspect", "MODEL"],
     "report": ["report", "MODEL", "RUN", "-o", "OUT/report.html", "--markdown", "OUT/paper"],
     "train": ["train", SMALL, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "4000", "-o", "OUT"],
+    "edit": ["edit", "COUNTRIES", "--set", "capital France=Lyon", "-o", "OUT"],
+    "diff": ["diff", "COUNTRIES", "MODEL"],
+    "graft": ["graft", "TINY", "CAPITALS", "--template", "The capital of {country} is", "-o", "OUT"],
     "export": ["export", "MODEL", "--to", "huggingface", "-o", "OUT"],
     "sweep": ["sweep", *SIZES, "--heads", "1:8", "--seeds", "20", "--steps", "2000", "-o", "OUT"],
     "reproduce": ["reproduce", "dana2025.fig4", "--quick", "-o", "OUT"],
@@ -72,20 +77,29 @@ def rote(words: list[str]) -> list[str]:
     return [sys.executable, "-m", "rote", *words]
 
 
-def prepared(root: Path) -> dict[str, str]:
-    """What the commands read, made once."""
-    made = {name: str(root / name.lower()) for name in ("MODEL", "RUN", "PART1", "PART2", "LLAMA")}
+def prepared(root: Path, needed: set[str]) -> dict[str, str]:
+    """What these commands read, made once."""
+    made = {name: str(root / name.lower()) for name in ("MODEL", "COUNTRIES", "LLAMA", "RUN", "PART1", "PART2", "TINY")}
+    made["CAPITALS"] = str(root / "capitals.csv")
+    if "CAPITALS" in needed:
+        from tiny import save_llama_like  # pyright: ignore[reportMissingImports]
+
+        Path(made["CAPITALS"]).write_text("country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n")
+        save_llama_like(Path(made["TINY"]), "llama")
     sweep = ["sweep", *SIZES, "--heads", "1:6", "--seeds", "4", "--steps", "50"]
-    for words in (
-        ["build", SMALL, "-o", made["MODEL"]],
-        ["export", made["MODEL"], "--to", "llama", "-o", made["LLAMA"]],
-        [*sweep, "-o", made["RUN"]],
-        [*sweep, "-o", made["PART1"], "--part", "1/2"],
-        [*sweep, "-o", made["PART2"], "--part", "2/2"],
-    ):
-        done = subprocess.run(rote(words), capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"rote {' '.join(words)}: {done.stderr}")
+    steps = {
+        "MODEL": ["build", SMALL],
+        "COUNTRIES": ["build", "countries", "--method", "dana2025.theorem1"],
+        "LLAMA": ["export", made["MODEL"], "--to", "llama"],
+        "RUN": sweep,
+        "PART1": [*sweep, "--part", "1/2"],
+        "PART2": [*sweep, "--part", "2/2"],
+    }
+    for name, words in steps.items():
+        if name in needed or (name == "MODEL" and "LLAMA" in needed):
+            done = subprocess.run(rote([*words, "-o", made[name]]), capture_output=True, text=True, check=False)
+            if done.returncode:
+                sys.exit(f"rote {' '.join(words)}: {done.stderr}")
     return made
 
 
@@ -182,8 +196,9 @@ def main() -> int:
     total, wrong = 0, 0
     with tempfile.TemporaryDirectory(prefix="rote-interrupts-") as place:
         root = Path(place)
-        made = prepared(root)
-        for name in given.only or COMMANDS:
+        names = given.only or list(COMMANDS)
+        made = prepared(root, {word for name in names for word in COMMANDS[name]})
+        for name in names:
             outcome = tormented(name, made, root, given.each, random.Random(f"{given.seed} {name}"))
             times = outcome.seconds or [0.0]
             print(f"| `{name}` | {outcome.interrupts} | {statistics.median(times):.2f} | {max(times):.2f} | "
