@@ -15,6 +15,7 @@ from tiny import save_bert, save_llama_like, save_mamba, save_wide_gpt2
 
 import rote
 from hostile.canary import arm, disarm, plant_source
+from rote.cli import main
 from rote.errors import InputError
 from rote.lm.graft.host import host_of
 from rote.lm.language_model import LanguageModel
@@ -224,3 +225,15 @@ def test_more_layers_than_tensors_are_rejected_before_they_are_made(grafted, tmp
     with pytest.raises(InputError, match="more layers"):
         rote.ungraft(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_command_grafts_verifies_and_removes(models, cities, text, tmp_path, capsys):
+    made, back = str(tmp_path / "made"), str(tmp_path / "back")
+    asked = ["--template", TEMPLATES[0], "--control", str(text), "--end", "", "--json"]
+    assert main(["graft", str(models["llama"]), str(cities), *asked, "-o", made]) == 0
+    assert json.loads(capsys.readouterr().out)["certificate"]["recalled"] == 5
+    assert main(["verify", made, "--control", str(text)]) == 0
+    assert main(["graft", made, str(cities), *asked, "-o", back]) == 2
+    assert "is a graft already" in capsys.readouterr().err
+    assert main(["graft", made, "--remove", "-o", back]) == 0
+    assert rote.load_language_model(back).module.config.num_hidden_layers == 2
