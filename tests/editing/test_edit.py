@@ -213,3 +213,21 @@ def test_a_table_of_changes(tmp_path):
         rote.edit(built, table, COUNTRIES)
     with pytest.raises(InputError, match="there is no such table of changes"):
         rote.edit(built, tmp_path / "none.csv", COUNTRIES)
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [
+        {"sample": {"solve": "dense", "redraws": 0, "heads": 10**9, "code": 0}},
+        {"sample": {"solve": "dense", "redraws": 0, "heads": 4, "code": 99}},
+        {"sample": {"solve": "arrowhead", "redraws": 0, "heads": 4, "code": 0, "group_heads": [1, 1]}},
+        {"sample": [1]},
+        {"seed": "x"},
+        {"given": 3},
+        {"given": {"dim": "wide"}},
+        {"options": {"right_hand_sides": -1}},
+    ],
+)
+def test_what_a_stranger_wrote_of_a_build_is_one_message(task, built, provenance):
+    with pytest.raises(InputError):
+        rote.edit(replace(built, provenance={**built.provenance, **provenance}), [("forget", task[0].key)])

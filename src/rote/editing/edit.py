@@ -22,7 +22,7 @@ from rote.folders import Folder, load, write_folder
 from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate, Examination, examine
 from rote.measure.recall import recall
-from rote.models.model import Model
+from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.tasks.change import Change, Forget
@@ -206,7 +206,7 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         subject.origin.changes,
         tuple(changes),
         _request(construction, subject.base, provenance, progress),
-        provenance.get("sample", {}),
+        provenance["sample"] if isinstance(provenance.get("sample"), dict) else {},
         dict(subject.kept),
     )
     after = request.after
@@ -247,11 +247,15 @@ def _request(
     construction: Construction[Any, Any], base: AssociationTask, provenance: dict[str, Any], progress: Progress
 ) -> Request[Any, Any]:
     """What the model was built by."""
-    given = provenance.get("given", {})
-    options = parse_options(construction, provenance.get("options", {}))
-    sizes = {name: given.get(name) for name in construction.sizes}
+    given, options, seed = provenance.get("given", {}), provenance.get("options", {}), provenance.get("seed", 0)
+    sizes = {name: given.get(name) for name in construction.sizes} if isinstance(given, dict) else {"": ""}
+    whole = all(size is None or (type(size) is int and size > 0) for size in sizes.values())
+    if not isinstance(options, dict) or type(seed) is not int or not 0 <= seed < 2**63 or not whole:
+        raise InputError("the model folder does not say how it was built, as another program leaves it; build it again")
     dtype = given.get("dtype") or construction.default_dtype
-    return Request(base, options, **sizes, dtype=dtype, seed=int(provenance.get("seed", 0)), progress=progress)
+    if dtype != "auto":
+        dtype_named(dtype)
+    return Request(base, parse_options(construction, options), **sizes, dtype=dtype, seed=seed, progress=progress)
 
 
 def _counts(before: AssociationTask, changes: Sequence[Change]) -> dict[str, int]:

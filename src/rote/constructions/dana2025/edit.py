@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from rote.constructions.common.more_tokens import with_vocabulary
@@ -38,6 +40,8 @@ MOST_ATTEMPTS = 4
 """How often heads are added before an edit is given up: a random head adds its full rank but in rare cases."""
 SAMPLED = 256
 """Facts whose streams are looked at for the usual length of one."""
+MOST_CODES = 64
+"""Answer codes that a folder may say were drawn."""
 CANDIDATES = 64
 """Directions tried for the row of W_U of a new answer."""
 
@@ -54,12 +58,8 @@ def edit(request: EditRequest[Theorem1Options]) -> Draft:
 
 def _without(request: EditRequest[Theorem1Options], gone: list[tuple[str, ...]]) -> tuple[Model, AssociationTask]:
     """The model that was built, but for the facts of these keys."""
-    base, sample = request.base, request.sample
-    if "code" not in sample:
-        raise InputError(
-            "this model folder does not say which random sample it was solved from (an older rote wrote it); build it "
-            "again, or forget with `forget_as=erased`"
-        )
+    base, options = request.base, request.request.options
+    sample = _sample(request.sample, _layer(request.model).heads, options.right_hand_sides)
     built = _layer(request.model).model_copy(update={"heads": sample["heads"], "vocab": base.vocab})
     weights = request.model.weights
     attention = {name: weights[f"layers.0.{name}"][: built.heads] for name in ("query", "key", "value")}
@@ -71,9 +71,40 @@ def _without(request: EditRequest[Theorem1Options], gone: list[tuple[str, ...]])
     kept = torch.tensor([row for row in range(base.facts) if row not in lost])
     if not len(kept):
         raise InputError("nothing would be left: a model holds at least one fact")
-    options, seed = request.request.options, request.request.seed
+    seed = request.request.seed
     solved = never_stored(attention, built, base, kept, seed, sample, options.right_hand_sides, request.progress)
     return Model(built, solved, base.vocabulary), base.take(kept.numpy())
+
+
+def _sample(stated: dict[str, Any], heads: int, codes: int) -> dict[str, Any]:
+    """Which random sample a model folder says that it was solved from, in bounds: the folder may be a stranger's."""
+    try:
+        sample = _Sample(**stated)
+    except ValidationError:
+        sample = None
+    if (
+        sample is None
+        or sample.heads > heads
+        or sample.code >= min(codes, MOST_CODES)
+        or sum(sample.group_heads) > sample.heads
+    ):
+        raise InputError(
+            "the model folder does not say which random sample it was solved from, as an older rote or another program "
+            "leaves it; build it again, or forget with `forget_as=erased`"
+        )
+    return sample.model_dump()
+
+
+class _Sample(BaseModel):
+    """`Draft.sample` of Theorem 1, as a folder has it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    solve: Literal["dense", "arrowhead", "output"]
+    redraws: int = Field(ge=0, le=10_000)
+    heads: int = Field(ge=0)
+    code: int = Field(ge=0)
+    group_heads: list[Annotated[int, Field(ge=0)]] = []
 
 
 def _output_edit(

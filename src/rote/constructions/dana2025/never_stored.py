@@ -28,7 +28,7 @@ from rote.constructions.dana2025.gated_heads import group_last_tokens
 from rote.constructions.dana2025.interpolation import code_seed
 from rote.constructions.dana2025.output_attempt import solved_output
 from rote.constructions.dana2025.solution import Wanted, finish, usable_width
-from rote.errors import CheckFailed
+from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
 from rote.tasks import AssociationTask
@@ -88,6 +88,8 @@ def _bordered(
     """The bordered solve of `bordered` for the kept facts: skip columns first, then all heads in order."""
     facts = differences.facts
     token_groups = group_last_tokens(differences.last_place, facts_per_group(facts, spec.head_dim))
+    if len(token_groups.rows) != len(group_heads):
+        raise InputError("the model folder names other groups of facts than these; name the table it was built from")
     is_kept = torch.zeros(facts, dtype=torch.bool)
     is_kept[kept] = True
     generator = torch.Generator().manual_seed(0)
