@@ -67,6 +67,19 @@ with interrupts.unfinished('.part'):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_signal_as_soon_as_handlers_stand_is_one_message(tmp_path):
+    """Before the command line is entered: here inside `install`, where the watching thread is started."""
+    code = (
+        "import os, signal, sys, threading; sys.argv = ['rote', 'list', 'methods']\n"
+        "start = threading.Thread.start\n"
+        "threading.Thread.start = lambda self: (os.kill(os.getpid(), signal.SIGINT), start(self))\n"
+        "from rote.__main__ import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "rote: interrupted; nothing was written\n"
+
+
 def test_child_processes_are_stopped(tmp_path):
     inside = """
 from concurrent.futures import ProcessPoolExecutor

@@ -14,6 +14,8 @@ def run() -> None:
         from rote.cli import main
 
         code = main()
+    except KeyboardInterrupt:  # before or after the command itself, which answers its own
+        interrupts.leave()
     except (MemoryError, ImportError, RuntimeError) as error:
         import sys
 
