@@ -79,7 +79,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("table", choices=["countries", "products"])
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
-    parser.add_argument("--locality", type=float, default=0.3)
+    parser.add_argument("--locality", type=float, default=0.2)
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/graft"))
     given = parser.parse_args()

@@ -23,7 +23,7 @@ def graft(
     relation: str | None = None,
     control: Path | None = None,
     never: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    locality: float = 0.3,
+    locality: float = 0.2,
     end: str = ".",
     dtype: Literal["float32", "bfloat16", "float16"] | None = None,
     gguf: str | None = None,

@@ -74,7 +74,7 @@ def graft(
     relation: str | None = None,
     control: str | Path | None = None,
     never: Sequence[str] = (),
-    locality: float = 0.3,
+    locality: float = 0.2,
     end: str = ".",
     dtype: Dtype | None = None,
     gguf: str | None = None,

@@ -24,7 +24,7 @@ from rote.lm.graft.sentences import Sentence
 from rote.lm.graft.separation import Separated, scored, separate
 from rote.progress import Progress
 
-CEILING = 0.6
+CEILING = 0.65
 """Score that other states may have, the gate's own being 1."""
 NARROWEST = 0.02
 """Difference of scores below which states count as the same."""
