@@ -38,6 +38,6 @@ if __name__ == "__main__":
         for series in run.findings.series
         for point in series.points
     ]
-    print("\n".join(table_lines(["series", "heads H", "as printed", "released"], rows)))
+    print("\n".join(table_lines(["series", "heads H", "as printed", "released"], rows, [False, True, True, True])))
     for claim, verdict in run.findings.verdicts:
         print(f"{claim.id}: {verdict.outcome}, {verdict.why}")

@@ -132,7 +132,7 @@ def test_depth_is_judged_by_all_seeds():
 def test_the_title_is_the_conclusion_only_if_its_claims_are_supported():
     good = {"no_attention": 0.1, "no_mlp": 0.1, "attention_shortfall": 0.0, "mlp_shortfall": 0.0, "accuracy": 1.0}
     assert found(COMPONENTS, good).conclusion == COMPONENTS.headline.conclusion
-    bad = found(COMPONENTS, {**good, "no_mlp": 0.9})
+    bad = found(COMPONENTS, {**good, "mlp_shortfall": 0.9})
     assert bad.conclusion == bad.title
     (chart,) = bad.charts().values()
     assert chart.title == bad.title
