@@ -138,7 +138,11 @@ DEPTH = Study(
     log_y=False,
     note="12 heads in all, or one per layer and neurons for the others; more facts than fit; best of three rates.",
     views=(View("bits per parameter", (Line("bits_per_parameter", "equal parameters, best learning rate"),)),),
-    headline=Headline("More layers do not hold more per parameter", refuted=("tables", "longer", "queries")),
+    headline=Headline(
+        "More layers do not make attention hold more per parameter; with MLPs they do",
+        supported=("mlps",),
+        refuted=("tables", "longer", "queries"),
+    ),
     together=True,
 )
 

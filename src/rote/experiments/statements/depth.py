@@ -18,7 +18,9 @@ from rote.training.protocol import Protocol, learning_rates
 from rote.training.trials import TrainingTrial, train_here
 
 RATES = (5e-3, 2e-2, 4e-2)
-"""Peaks of the learning rate, of which the one with the least loss counts: deeper models need lower ones."""
+"""Peaks of the learning rate of attention-only models, of which the one with the least loss counts."""
+MLP_RATES = (2e-2, 4e-2, 8e-2)
+"""Those of MLPs, which bear higher ones."""
 QUERY_RATES, QUERY_STEPS = (1e-2, 3e-2), 1500
 TRAINING = Protocol(name="depth", steps=3000, beta2=0.95)
 
@@ -30,7 +32,10 @@ def table_numbers(cell: DeepTable, seed: int) -> Numbers:
     contexts = np.stack(np.unravel_index(keys, (cell.vocab,) * cell.context), 1)
     task = AssociationTask(contexts, draw.integers(cell.vocab, size=cell.facts), Vocabulary.numbered(cell.vocab))
     spec = _spec(cell)
-    tried = {peak: train_here(TrainingTrial(task, spec, TRAINING.changed(peak=peak), seed)) for peak in RATES}
+    tried = {
+        peak: train_here(TrainingTrial(task, spec, TRAINING.changed(peak=peak), seed))
+        for peak in (MLP_RATES if cell.mlp else RATES)
+    }
     sound = {peak: trained for peak, trained in tried.items() if not trained.diverged}
     if not sound:
         return {"parameters": spec.parameters(), "bits_per_parameter": 0, "accuracy": 0, "rate": None}
