@@ -15,6 +15,7 @@ from rote.papers import FIGURES, figure_named
 from rote.papers.claims import OUTCOMES, GrowsAs
 from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
 from rote.papers.kinds.statements import Statement, Study
+from rote.papers.open_questions import OPEN_QUESTIONS
 from rote.papers.verdicts import RELEASED, shipped_verdicts, verdicts_on
 from rote.report.verdicts_page import verdicts_page
 
@@ -130,3 +131,14 @@ def test_a_quick_run_finds_the_shipped_verdicts(id):
 def test_the_page_says_what_ships():
     page = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
     assert page == verdicts_page(), "run python tools/write_pages.py"
+
+
+@pytest.mark.parametrize("study", OPEN_QUESTIONS, ids=lambda study: study.id)
+def test_every_claim_of_a_study_is_judged_and_its_page_shows_figure_and_trials(study):
+    docs = Path(__file__).parents[2] / "docs"
+    page = (docs / "open_questions.md").read_text(encoding="utf-8")
+    assert f"`rote reproduce {study.id}`" in page
+    for name in (f"{study.id}.png", f"{study.id}.csv"):
+        assert f"({name})" in page
+        assert (docs / name).is_file()
+    assert all(len(verdicts_on(study.id, claim.id)) == 1 for claim in study.claims)
