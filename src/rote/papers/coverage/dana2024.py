@@ -51,9 +51,8 @@ DANA2024_ITEMS = (
     Item(
         "Limitation: the sparse regime dP < N_eps",
         "Conclusion",
-        "partial",
-        ("dana2025.theorem1-checked", "rote.readout"),
-        "No law of the loss against dP / N_eps.",
+        "whole",
+        ("rote.sparse-regime", "dana2025.theorem1-checked", "rote.readout"),
     ),
     Item(
         "Limitation: memorization in a real Transformer's attention layer",

@@ -235,9 +235,8 @@ DANA2025_ITEMS = (
     Item(
         "Accuracy against d, two regimes",
         "Figure 2a",
-        "partial",
+        "whole",
         ("dana2025.fig2a",),
-        "Protocol `paper` has not been run.",
     ),
     Item("Growth d^3 at d = d_h", "Figure 2b", "whole", ("dana2025.fig2b",)),
     Item("Scaling C(N) d^3 H", "Section 7", "whole", ("dana2025.fig2b",)),
@@ -253,8 +252,9 @@ DANA2025_ITEMS = (
         "Two hypotheses why attention heads of language models do not seem to remember",
         "Section 4.2.1",
         "partial",
-        ("docs/smollm2_countries.md",),
-        "Open in the paper. Which components of a language model hold facts has not been measured.",
+        ("rote.components", "docs/smollm2_countries.md"),
+        "Open in the paper. Heads of small trained layers store facts if they have the parameters; language models are "
+        "not judged.",
     ),
     Item(
         "Training: 1000 batches of 2^10, 10 epochs, rate 1e-3, two seeds",
