@@ -43,7 +43,7 @@ COMMANDS: dict[str, list[str]] = {
     "report": ["report", "MODEL", "RUN", "-o", "OUT/report.html", "--markdown", "OUT/paper"],
     "train": ["train", SMALL, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "4000", "-o", "OUT"],
     "edit": ["edit", "COUNTRIES", "--set", "capital France=Lyon", "-o", "OUT"],
-    "diff": ["diff", "COUNTRIES", "MODEL"],
+    "diff": ["diff", "COUNTRIES", "COUNTRIES"],
     "graft": ["graft", "TINY", "CAPITALS", "--template", "The capital of {country} is", "-o", "OUT"],
     "export": ["export", "MODEL", "--to", "huggingface", "-o", "OUT"],
     "sweep": ["sweep", *SIZES, "--heads", "1:8", "--seeds", "20", "--steps", "2000", "-o", "OUT"],
