@@ -30,7 +30,7 @@ def test_all_pairs_of_fifty_tokens_are_planned_below_9000_parameters():
 def test_queries_keys_and_gate_dimensions_are_those_that_were_drawn():
     built = rote.build(FACTS, "rote.fixed_gates", dim=8, heads=14, seed=5)
     spec, weights = built.model.spec, built.model.weights
-    drawn = Gates.draw(spec, 4, 12.0, torch.float32, torch.Generator().manual_seed(5))
+    drawn = Gates.draw(spec, 4, 30.0, torch.float32, torch.Generator().manual_seed(5))
     assert built.certificate.complete
     assert built.certificate.measured["draws"] == 1
     for name in ("layers.0.query", "layers.0.key"):
@@ -44,7 +44,7 @@ def test_queries_keys_and_gate_dimensions_are_those_that_were_drawn():
 def test_patterns_are_those_of_the_model():
     asked = request(FACTS, heads=40)
     task, spec = asked.task, spec_of(asked)
-    gates = Gates.draw(spec, 4, 12.0, torch.float32, torch.Generator().manual_seed(1))
+    gates = Gates.draw(spec, 4, 30.0, torch.float32, torch.Generator().manual_seed(1))
     model = gates.model({}, torch.float64, task.vocabulary)
     seen = model.to_torch().patterns(torch.from_numpy(task.contexts).long())[0]
     assert np.allclose(gates.patterns(task).numpy(), seen[:, :, -1].detach().numpy(), atol=1e-9)

@@ -7,8 +7,9 @@ noise.
 
     Sizes: dim 16, head_dim 4, and the fewest heads whose parameters, d(S + 2N + 2(k + 1)H), would hold 1.57 bits each.
 
-That is where the search starts, not a measured capacity: of all 2,500 pairs of 50 tokens (46 heads, 8,992 parameters)
-three seeds recalled 2,380 to 2,488. Where a fit fails, gates are drawn again, then heads are added.
+That is where the search starts. All 2,500 pairs of 50 tokens (46 heads, 8,992 parameters) were recalled on the one seed
+that was run at a score deviation of 30; at 12, three seeds recalled 2,380 to 2,488.
+Where a fit fails, gates are drawn again, then heads are added.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from rote.tasks import AssociationTask
 ID = "rote.fixed_gates"
 DIM, HEAD_DIM, GATES = 16, 4, 4
 BITS_PER_PARAMETER = 1.57
-"""Bits of the answers per parameter from which the search for heads starts; three fits missed 0.5 to 5 % there."""
+"""Bits of the answers per parameter from which the search for heads starts; met by one seed of pairs of 50 tokens."""
 GROWTH = 0.12
 """Share of heads that is added when every draw has failed."""
 EVALUATIONS, FLOPS = 4_000, 2e9
@@ -39,7 +40,7 @@ class FixedGatesOptions(Options):
 
     gates: int = Field(default=GATES, ge=1)
     """Dimensions of the stream that queries and keys read."""
-    score_std: float = Field(default=12.0, gt=0)
+    score_std: float = Field(default=30.0, gt=0)
     """Standard deviation of attention scores: large, so that patterns are nearly 0 or 1."""
     steps: int = Field(default=8000, ge=1)
     """L-BFGS steps of one fit at most; it ends as soon as the saved model recalls every fact."""
