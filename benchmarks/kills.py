@@ -46,7 +46,7 @@ SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1
          "--workers", "1"]  # fmt: skip
 FACTS = "random:vocab=20,context=2,facts=200,seed=1"
 TRAIN = ["train", FACTS, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "600", "--workers", "1"]
-BUILD = ["build", FACTS]
+BUILD = ["build", FACTS, "--method", "dana2025.theorem1"]
 EDIT = ["--set", "18 19=3", "--forget", "2 5"]
 LONGEST = 120.0
 """Seconds that a start which is left alone may take."""

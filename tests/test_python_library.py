@@ -16,6 +16,7 @@ import torch
 import rote
 from rote.arguments import fits
 from rote.errors import InputError
+from rote.types import LanguageModel
 
 SOURCE = "random:vocab=6,context=2,facts=9,seed=1"
 CAPITALS = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
@@ -36,9 +37,20 @@ def folder(built, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def right(built, folder):
-    """Arguments with which each public function works."""
+    """Arguments of the right types for each public function."""
     model = built.model
+    asked = LanguageModel("a model", torch.nn.Linear(1, 1), None, "causal")
+    none = np.zeros((0, 1, 2))
+    found = rote.Attribution("a model", 1, (), none, none[:, 0, 0], none[:, 0, 0], none, {"mean": none})
     return {
+        "attribution": {"model": asked, "task": CAPITALS},
+        "diff": {"one": folder, "other": folder},
+        "edit": {"model": folder, "changes": {("1", "2"): "3"}},
+        "graft": {"model": folder, "task": CAPITALS, "output": folder / "graft"},
+        "lm_plan": {"model": asked, "facts": CAPITALS},
+        "locate": {"model": asked, "task": CAPITALS, "found": found},
+        "ungraft": {"path": folder, "output": folder / "ungraft"},
+        "verify_graft": {"path": folder, "task": CAPITALS},
         "bounds": {"spec": SPEC},
         "build": {"task": SOURCE},
         "capacity": {"spec": SPEC, "methods": ["rote.readout"]},

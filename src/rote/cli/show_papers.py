@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rote.experiments.paper_overview import FigureOverview, JudgedClaim, PaperOverview
 
 NOT_RUN = "not run"
+MARK = "*"
 ALL_OUTCOMES = (*OUTCOMES, NOT_RUN)
 HEADINGS = {"not comparable": "other data"}
 """Shorter names of columns, so that the table fits."""
@@ -119,15 +120,17 @@ def _show_verdicts(figures: Sequence[FigureOverview]) -> None:
             columns, rows = [*columns[:2], columns[3]], [[*row[:2], row[3]] for row in rows]
         if rows:
             print_table(f"{titles[owner]} (rote show FIGURE for quotations, rules, numbers)", columns, rows)
+        if any(row[1].endswith(MARK) for row in rows):
+            print(f"{MARK} Another protocol gives another verdict: rote show FIGURE.\n")
 
 
 def _verdicts_in_words(claim: JudgedClaim) -> str:
-    """The default protocol's verdict; that of others where it differs."""
+    """The default protocol's verdict, marked where another protocol's differs."""
     verdicts = claim.verdicts
     if not verdicts:
         return NOT_RUN
     first = verdicts[0].verdict
-    return "; ".join([first, *(f"{row.protocol}: {row.verdict}" for row in verdicts[1:] if row.verdict != first)])
+    return first + MARK * any(row.verdict != first for row in verdicts[1:])
 
 
 def show_figure(figure: FigureOverview) -> None:

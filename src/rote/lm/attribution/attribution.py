@@ -22,7 +22,7 @@ from rote.lm.language_model import LanguageModel
 from rote.lm.questions import Questions, in_words, questions, templates_for
 from rote.measure.recall import margins
 from rote.progress import SILENT, Progress
-from rote.tasks import require_associations
+from rote.tasks import AssociationTask, require_associations
 from rote.tasks.facts import Facts, facts
 from rote.words import cell
 
@@ -206,8 +206,9 @@ def attribution(
     >>> found.recalled.tolist()
     [True, True]
     """
+    asked = facts_in_words(task)
     parts = components_of(model)
-    runs = asked_prompts(model, task, templates, relation=relation, key=key, known=known, most=most, batch=batch)
+    runs = asked_prompts(model, asked, templates, relation=relation, key=key, known=known, most=most, batch=batch)
     kept: list[tuple[AskedFact, BatchEffects, int]] = []
     total = sum(-(-len(run.places) // batch) for run in runs) * len(parts.layers) * len(effects)
     with progress.stage(f"attributing facts to {len(parts.all):,} components", total) as stage:
@@ -235,9 +236,14 @@ class AskedPrompts:
     """The key of every prompt."""
 
 
+def facts_in_words(task: Facts) -> AssociationTask:
+    """The table to ask for, its keys as cells."""
+    return require_associations(facts(task, keys="words"), "a language model is asked for facts with one answer each")
+
+
 def asked_prompts(
     model: LanguageModel,
-    task: Facts,
+    asked: AssociationTask,
     templates: Sequence[str],
     *,
     relation: str | None,
@@ -250,7 +256,6 @@ def asked_prompts(
     for name, number in (("batch", batch), ("most", most)):
         if number is not None and number < 1:
             raise InputError(f"`{name}`: {number} facts are none; give at least 1")
-    asked = require_associations(facts(task, keys="words"), "a language model is asked for facts with one answer each")
     table = in_words(asked)
     relations = set(table.relations)
     if relation is not None and relation not in relations:

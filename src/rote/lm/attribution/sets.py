@@ -16,7 +16,7 @@ import torch
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.lm.attribution.attribution import AskedPrompts, Attribution, asked_prompts
+from rote.lm.attribution.attribution import AskedPrompts, Attribution, asked_prompts, facts_in_words
 from rote.lm.attribution.components import Components, LmComponent, Replacement, components_of, replacing_components
 from rote.lm.attribution.effects import Means, role_means
 from rote.lm.attribution.prompts import PromptBatch
@@ -150,11 +150,12 @@ def locate(
     >>> mlps.lost  # this model has none that matter
     0
     """
+    asked = facts_in_words(task)
     if "mean" not in found.effects:
         raise InputError("`found`: was measured without mean-ablation; call `attribution` with the effect 'mean'")
     parts = components_of(model)
     generator = np.random.default_rng(seed)
-    runs = asked_prompts(model, task, templates, relation=relation, key=None, known=True, batch=batch)
+    runs = asked_prompts(model, asked, templates, relation=relation, key=None, known=True, batch=batch)
     rows = {(fact.relation, fact.key): number for number, fact in enumerate(found.facts) if fact.recalled}
     sets: list[FactSet] = []
     lost: dict[Kind, int] = {"heads": 0, "MLPs": 0}

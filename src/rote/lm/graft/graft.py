@@ -141,9 +141,9 @@ def verify_graft(
     Traceback (most recent call last):
     rote.errors.InputError: grafted: there is no such folder; give one that `rote graft` wrote
     """
-    path = Path(path)
+    path, given = Path(path), facts(task, keys="words")
     record = read_record(path)
-    read = _read(task, record.relation)
+    read = _read(given, record.relation)
     table = in_words(read)
     chosen, held_out = _wordings(read, table, record.templates, record.paraphrases)
     grafted, original = load_graft(path, record)
