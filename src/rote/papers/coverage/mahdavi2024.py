@@ -34,9 +34,7 @@ MAHDAVI2024_ITEMS = (
         ("docs/assumptions.md",),
         "Assumptions only; capacity on real data has not been measured.",
     ),
-    Item(
-        "Layers", "Review", "partial", ("dana2025.fig8", "docs/architectures.md"), "Query attention has one layer here."
-    ),
+    Item("Layers", "Review", "whole", ("rote.depth", "dana2025.fig8"), "Query attention in one to four layers."),
     Item("Assumptions on language", "Review", "whole", ("docs/assumptions.md",), "MiniLM and SmolLM2, n = 32 and 16."),
     Item(
         "What is memorized, shown",
