@@ -151,8 +151,12 @@ def _header(file: Path, rng: random.Random) -> None:
         _edited(file, rng)
         return
     data = file.read_bytes()
-    size = struct.unpack("<Q", data[:8])[0]
-    header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
+    try:
+        size = struct.unpack("<Q", data[:8])[0]
+        header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
+    except (struct.error, ValueError):  # an earlier harm left no header
+        file.write_bytes(data + bytes(rng.randrange(256) for _ in range(9)))
+        return
     kind = rng.randrange(9)
     if kind == 0:
         lie = rng.choice((0, 1, 7, 2**31, 2**40, 2**63, 2**64 - 1, size + 1, size - 1, len(data)))
