@@ -1,7 +1,7 @@
-"""Where SmolLM2 keeps the capitals: `python benchmarks/where_facts.py` writes docs/where_facts.md and its figures.
+"""Which heads and MLPs of SmolLM2 country facts depend on: `python benchmarks/where_facts.py [FACTS PER RELATION]`.
 
 Every relation of `countries` is asked under its first template; facts whose first token is right are attributed to
-heads and MLPs. Results of a relation are kept in runs/where_facts, so that a second run resumes.
+heads and MLPs. Tables, CSV and heat maps of a relation are kept in runs/where_facts, so that a second run resumes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import rote
-from real_weights import DOCS, smollm2
+from real_weights import smollm2
 from rote.charts.drawing import write_chart
 
 RELATIONS = ("capital", "continent", "currency", "calling code")
@@ -65,5 +65,4 @@ def report() -> None:
 
 
 if __name__ == "__main__":
-    DOCS.mkdir(exist_ok=True)
     main(*map(int, sys.argv[1:2]))
