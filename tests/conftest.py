@@ -23,3 +23,8 @@ settings.register_profile(
     "rote", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("rote")
+
+# What tests watch also runs the checks of shapes and, in CI, coverage, which cost CPU time of their own.
+from hostile import watch  # noqa: E402
+
+watch.SECONDS *= 3

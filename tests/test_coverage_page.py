@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pages.coverage import COVERAGE, STATUSES
+from pages.coverage_page import coverage_page
 from rote.constructions import CONSTRUCTIONS
 from rote.papers import FIGURES
-from rote.papers.coverage import COVERAGE, STATUSES
-from rote.report.coverage_page import coverage_page
 from rote.theory import RESULTS
 
 ROOT = Path(__file__).parents[1]

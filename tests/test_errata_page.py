@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pages.errata_page import errata_page
 from rote.papers.errata import ERRATA, VERDICTS
-from rote.report.errata_page import errata_page
 from rote.theory import PAPERS
 
 TESTS = Path(__file__).parent

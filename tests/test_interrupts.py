@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from rote import interrupts
+
 FACTS = "random:vocab=20,context=2,facts=200,seed=1"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
 WAITING = """
@@ -80,22 +82,73 @@ def test_a_signal_as_soon_as_handlers_stand_is_one_message(tmp_path):
     assert done.stderr == "rote: interrupted; nothing was written\n"
 
 
+HOLDING = """
+import _signal, os, sys
+loaded, held = set(sys.modules), _signal.pthread_sigmask
+def hold(*given):
+    held(*given)
+    _signal.pthread_sigmask = held
+    {then}
+_signal.pthread_sigmask, sys.argv = hold, ['rote', 'list', 'methods']
+from rote.__main__ import run
+run()
+"""
+
+
+def held_back(then: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the entry point, and this line as soon as it has held signals back."""
+    words = [sys.executable, "-c", HOLDING.format(then=then)]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_nothing_is_imported_before_signals_are_held_back(tmp_path):
+    """A signal before that is Python's to answer: rote's own part of it is these four small files."""
+    done = held_back("print(*sorted(set(sys.modules) - loaded), flush=True); os._exit(0)", tmp_path)
+    assert done.stdout.split() == ["__future__", "rote", "rote.__main__", "rote.lazy"], done.stderr
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize("limit", ["", "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**36, 2**36)); "])
+def test_a_signal_before_handlers_stand_waits_for_them(tmp_path, name, code, limit):
+    """With a limit on addresses, the command runs in a child process, and the signal is the parent's to pass on."""
+    done = held_back(f"{limit}os.kill(os.getpid(), _signal.{name})", tmp_path)
+    word = "interrupted" if code == 130 else "terminated"
+    assert (done.returncode, done.stderr) == (code, f"rote: {word}; nothing was written\n")
+
+
 def test_child_processes_are_stopped(tmp_path):
     inside = """
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 if __name__ == "__main__":
     with ProcessPoolExecutor(1, get_context("fork"), interrupts.be_a_child) as pool:
+        child = pool.submit(os.getpid).result()
         work = pool.submit(time.sleep, 30)
         while not work.running(): time.sleep(0.01)
         try:
+            print(child, file=open("child", "w"), flush=True)
             print('ready', flush=True)
             work.result()
         except BaseException:
-            print(type(sys.exc_info()[1]).__name__, file=sys.stderr)
+            interrupts.end(130)
 """
-    _, said = ended(script(inside, tmp_path), signal.SIGINT)
-    assert "KeyboardInterrupt" in said
+    code, _ = ended(script(inside, tmp_path), signal.SIGINT)
+    assert code == 130
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if not _alive(child):
+            return
+        time.sleep(0.02)
+    raise AssertionError("the child runs on")
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{process}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_what_was_complete_before_the_signal_is_named(tmp_path):
@@ -118,12 +171,16 @@ def rote(*words: str, folder: Path, **more) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def test_a_command_is_interrupted_during_its_work(tmp_path):
-    """Heavy training, whose loop is inside the native engine."""
-    process = rote(
-        "sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:9", "--seeds", "50", "--steps", "20000",
-        "-o", "run", folder=tmp_path,
-    )  # fmt: skip
+LONG = {
+    "sweep": "sweep --vocab 8 --dim 4 --head-dim 2 --heads 1:9 --seeds 50 --steps 20000 -o run",
+    "lm capacity": "lm capacity gpt2 --vocab 16 --steps 4000 -o run",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_command_is_interrupted_during_its_work(name, tmp_path):
+    """Heavy training, whose loop is inside the native engine or inside torch."""
+    process = rote(*LONG[name].split(), folder=tmp_path)
     while not (tmp_path / "run" / "ledger.sqlite").exists():
         assert process.poll() is None
         time.sleep(0.02)
@@ -148,6 +205,13 @@ def test_too_little_address_space_is_one_message(tmp_path, kilobytes):
     assert "ulimit -v" in said.splitlines()[-1]
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lack_of_memory_is_found_below_the_errors_it_caused():
+    error = ImportError("Cannot import module 'rote.cli.build'")
+    assert interrupts.out_of_memory(error) is None
+    error.__cause__ = SystemError("error return without exception set")
+    assert "not enough memory" in (interrupts.out_of_memory(error) or "")
 
 
 SPIN = """

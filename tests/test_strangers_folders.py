@@ -28,7 +28,7 @@ from rote.charts.drawing import write_chart
 from rote.cli import main
 from rote.errors import CheckFailed, WriteFailed, disk_error
 from rote.folders import read_folder
-from rote.report.model_section import commands_of
+from rote.report.reporting import commands_of
 
 Harm = Callable[[Path], None]
 
@@ -168,6 +168,8 @@ HARMLESS: dict[str, tuple[Harm, tuple[str, ...], int]] = {
     "weights of nan in a report and its files": (weights(float("nan")), REPORT, 0),
     "infinite weights in a report": (weights(float("inf")), PAGE, 0),
     "the largest weights in a report": (weights(3.4e38), PAGE, 0),
+    "weights of nan against themselves": (weights(float("nan")), ("diff", "{folder}", "{folder}"), 0),
+    "infinite weights against themselves": (weights(float("inf")), ("diff", "{folder}", "{folder}"), 0),
     "a guarantee that is a lie": (certificate(guaranteed=10**6), VERIFY, 1),
     "rounding that is a lie": (certificate(margin_rounding=9e-4), VERIFY, 1),
     "a result that nobody proved": (certificate(meets="nobody.theorem1"), VERIFY, 1),

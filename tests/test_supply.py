@@ -12,7 +12,7 @@ import pytest
 from rote.tasks.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
-FILES = ("core", "test", "fuzz")
+FILES = ("core", "test", "site", "fuzz")
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.M)
 
 
@@ -46,7 +46,7 @@ def test_what_the_project_needs_is_among_the_hashes():
     extras = project["optional-dependencies"]
     for name, wanted in (
         ("core", project["dependencies"]),
-        ("test", [*project["dependencies"], *functools.reduce(operator.iadd, extras.values(), [])]),
+        ("site", [*project["dependencies"], *functools.reduce(operator.iadd, extras.values(), [])]),
     ):
         packages = {re.split(r"[\[<>=!~ ]", text)[0].lower() for text in wanted} - {"torch"}
         assert packages - versions(requirements(name)).keys() == set()

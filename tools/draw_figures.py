@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pages.documented_charts import documented_charts
 from rote.charts.drawing import write_chart
-from rote.report.documented import documented_charts
 
 DOCS = Path(__file__).parents[1] / "docs"
 

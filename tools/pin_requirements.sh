@@ -15,4 +15,6 @@ extras=(cluster data dev gguf hf lens lm-eval onnx tune web)
 pinned pyproject.toml $(printf -- '--extra %s ' "${extras[@]}") >requirements/test.txt
 # Its own requirements cannot be met; the tests read a model that it ships.
 echo rxnmapper | pinned --no-deps - >>requirements/test.txt
+# The documentation and what its notebooks run.
+pinned pyproject.toml $(printf -- '--extra %s ' "${extras[@]}") --extra docs >requirements/site.txt
 echo atheris | pinned - >requirements/fuzz.txt

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rote.report.coverage_page import coverage_page
-from rote.report.errata_page import errata_page
-from rote.report.verdicts_page import verdicts_page
+from pages.coverage_page import coverage_page
+from pages.errata_page import errata_page
+from pages.verdicts_page import verdicts_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {"errata.md": errata_page, "coverage.md": coverage_page, "verdicts.md": verdicts_page}

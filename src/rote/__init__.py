@@ -12,8 +12,9 @@
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
 `sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
-`recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`, `verify_graft`, `ungraft`.
-Ground truth: `suite`. This machine: `doctor`.
+`recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`, `verify_graft`, `ungraft`,
+`edit_graft`, `graft_adapter`, `graft_gguf`, `graft_hook`, `load_hook`.
+Ground truth: `suite`, `twins`. This machine: `doctor`.
 
 Every argument called `facts` accepts a task or anything that `rote.facts` accepts. Errors that rote raises on purpose
 are `rote.RoteError`: `InputError` for input that cannot be used, `CheckFailed` for a claim that did not hold.
@@ -25,10 +26,9 @@ suites). Everything else may change at any time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rote.lazy import lazy_names as _lazy_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rote.constructions.build import Built as Built
     from rote.constructions.build import build as build
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rote.experiments.doctor import Diagnosis as Diagnosis
     from rote.experiments.doctor import doctor as doctor
     from rote.experiments.grid import Grid as Grid
+    from rote.experiments.kits.kit import twins as twins
     from rote.experiments.lm_capacity.meter import lm_capacity as lm_capacity
     from rote.experiments.paper_overview import paper as paper
     from rote.experiments.runs.laws import fit_run as fit_run
@@ -72,11 +73,17 @@ if TYPE_CHECKING:
     from rote.lm.attribution.attribution import attribution as attribution
     from rote.lm.attribution.sets import Located as Located
     from rote.lm.attribution.sets import locate as locate
+    from rote.lm.graft.adapter import graft_adapter as graft_adapter
+    from rote.lm.graft.edit import edit_graft as edit_graft
+    from rote.lm.graft.gguf_file import graft_gguf as graft_gguf
     from rote.lm.graft.graft import graft as graft
     from rote.lm.graft.graft import ungraft as ungraft
     from rote.lm.graft.graft import verify_graft as verify_graft
+    from rote.lm.graft.hook import graft_hook as graft_hook
+    from rote.lm.graft.hook import load_hook as load_hook
     from rote.lm.loading import load_language_model as load_language_model
     from rote.lm.plan import lm_plan as lm_plan
+    from rote.measure.abstention import abstention as abstention
     from rote.measure.certificate import Certificate as Certificate
     from rote.measure.divergence import divergence as divergence
     from rote.measure.inspection import Inspection as Inspection
@@ -93,6 +100,7 @@ if TYPE_CHECKING:
     from rote.models.model import Model as Model
     from rote.models.module import RoteModule as RoteModule
     from rote.models.query_attention import QueryAttention as QueryAttention
+    from rote.models.reduced_attention import ReducedAttention as ReducedAttention
     from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder
     from rote.report.figures import figure as figure
     from rote.report.reproduction import reproduce as reproduce
@@ -107,4 +115,4 @@ if TYPE_CHECKING:
     from rote.training.train import train as train
     from rote.version import __version__ as __version__
 
-__all__, __getattr__, __dir__ = _lazy_names(__name__)
+__getattr__, __dir__ = _lazy_names(__name__)

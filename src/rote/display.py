@@ -11,7 +11,9 @@ from rote.errors import InputError
 from rote.words import markup, visible
 
 if TYPE_CHECKING:
-    import polars
+    from polars import DataFrame as DataFrame
+else:
+    DataFrame = Any  # polars is imported when a frame is made
 
 T = TypeVar("T")
 
@@ -80,7 +82,7 @@ def html_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]])
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
 
 
-def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     """Rows as a polars frame; values that are not plain numbers or text become text."""
     import polars
 
@@ -88,7 +90,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
     return polars.DataFrame(plain, infer_schema_length=None)
 
 
-def pandas_of(frame: polars.DataFrame) -> Any:
+def pandas_of(frame: DataFrame) -> Any:
     """A polars frame as a pandas one, where pandas is installed."""
     try:
         import pandas
@@ -100,12 +102,10 @@ def pandas_of(frame: polars.DataFrame) -> Any:
 class Tabular:
     """An object with rows, as a polars or pandas frame."""
 
-    def frame(self) -> polars.DataFrame:
-        """The rows as a polars frame."""
+    def frame(self) -> DataFrame:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas frame."""
         return pandas_of(self.frame())
 
 
@@ -117,7 +117,7 @@ class Records(list[T], Tabular):
         self.columns = tuple(columns)
         """The fields of a record that are shown; a frame has all of them."""
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> DataFrame:
         """One row per record, with all its fields."""
         return frame_of(_values(record) for record in self)
 

@@ -1,7 +1,7 @@
 """One family of errors: a message names what was given, the likely cause and the remedy.
 
 Messages name options the way Python calls them, in backticks: `head_dim`, or `keys=letters` with a value. A reader of
-the library takes them as they stand. The command line replaces each by what its user would type (`rote.cli.flags`):
+the library takes them as they stand. The command line replaces each by what its user would type (`rote.cli.usage`):
 the flag of the command that ran (`--head-dim`, `--keys letters`), or `--set width=...` for a setting of a
 construction's own. A name in backticks that is neither is left alone, and so is everything outside backticks. No
 message below the command line names a flag.

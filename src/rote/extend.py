@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from rote.constructions.construction import Options as Options
     from rote.constructions.construction import Request as Request
     from rote.constructions.construction import register_construction as register_construction
-    from rote.experiments.figure_schedule import FigureSchedule as FigureSchedule
     from rote.experiments.findings import Column as Column
+    from rote.experiments.findings import FigureSchedule as FigureSchedule
     from rote.experiments.findings import Findings as Findings
+    from rote.experiments.findings import Verdict as Verdict
     from rote.experiments.kind import FigureKind as FigureKind
     from rote.experiments.kind import RunChoices as RunChoices
     from rote.experiments.kinds import KINDS as KINDS
     from rote.experiments.kinds import register_kind as register_kind
-    from rote.experiments.listed_trials import ListedTrials as ListedTrials
+    from rote.experiments.runner import ListedTrials as ListedTrials
     from rote.experiments.trial import Trial as Trial
-    from rote.experiments.verdict import Verdict as Verdict
     from rote.models import Spec as Spec
     from rote.models.attention_only import Transformer as Transformer
     from rote.models.forward.architecture import Architecture as Architecture
@@ -67,4 +67,4 @@ if TYPE_CHECKING:
     from rote.theory.smallest import SmallestModel as SmallestModel
     from rote.theory.smallest import SmallestSize as SmallestSize
 
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -226,13 +226,11 @@ def _refuse_unlike(descriptor: int, path: Path, kind: FileKind) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"{path}: is not a plain file; rote did not write this")
     if state.st_size > kind.most:
-        raise _too_large(path, state.st_size, kind)
+        raise InputError(
+            f"{path}: {state.st_size:,} bytes are too many for {kind.name}; rote reads at most {kind.most:,}"
+        )
     if state.st_size >= SPARSE_FROM and 512 * state.st_blocks * SPARSE_SHARE < state.st_size:
         raise InputError(f"{path}: {state.st_size:,} bytes, nearly all of them holes; rote did not write this")
-
-
-def _too_large(path: Path, size: int, kind: FileKind) -> InputError:
-    return InputError(f"{path}: {size:,} bytes are too many for {kind.name}; rote reads at most {kind.most:,}")
 
 
 @contextmanager

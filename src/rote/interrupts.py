@@ -1,9 +1,10 @@
 """Ctrl-C, SIGTERM and a lack of memory: a command ends within two seconds, in one message, with nothing half-written.
 
-The entry point calls `install` before it imports anything large. A signal raises an exception where the program is, so
-that whatever is open is closed in order. Three cases do not wait for that: a signal during an import (libraries turn
-exceptions there into errors of their own), a second signal, and a program that has not ended `GRACE` seconds later
-because it is inside a long call of a library. `leave` then removes the unfinished output itself and ends the process.
+The entry point holds signals back and calls `install` before it imports anything large. A signal raises an exception
+where the program is, so that whatever is open is closed in order. Three cases do not wait for that: a signal during an
+import (libraries turn exceptions there into errors of their own), a second signal, and a program that has not ended
+`GRACE` seconds later because it is inside a long call of a library. `leave` then removes the unfinished output itself
+and ends the process.
 
 Only the standard library's smallest modules are imported here, so that little time passes before the handlers stand.
 """
@@ -20,12 +21,17 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
-GRACE = 1.0
+GRACE = 0.4
 """Seconds that a program has for closing what is open."""
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """Exit codes by convention: 128 and the number of the signal."""
 ENDED = b"\0.\0"
 """Last report of a supervised process that ended by itself."""
+SIGNS: dict[type, tuple[str, ...]] = {
+    RuntimeError: ("can't allocate memory", "bad_alloc", "can't start new thread", "out of memory", "unable to mmap"),
+    SystemError: ("without setting an exception", "without exception set"),  # the interpreter itself ran out
+}
+"""What errors say, in small letters, that a lack of memory raises beside `MemoryError`."""
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
@@ -59,6 +65,13 @@ def install() -> None:
         signal.signal(number, _handle)
     sys.unraisablehook = _unraisable
     threading.Thread(target=_watch, args=(reading,), name="rote-interrupts", daemon=True).start()
+    release()
+
+
+def release() -> None:
+    """Have signals delivered that the entry point held back until handlers stood."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, CODES)
 
 
 def _unraisable(unraisable: Any) -> None:
@@ -147,14 +160,20 @@ def leave(code: int | None = None) -> NoReturn:
         _stop_children()
         for path in list(_state.unfinished):
             remove(path)
+    finally:  # whatever went wrong there
+        _say_and_exit(number, CODES.get(number, 130) if code is None else code)
+
+
+def _say_and_exit(number: signal.Signals, code: int) -> NoReturn:
+    try:
         if not _state.said:
             # The cursor, which a progress bar hides, is shown again.
-            shown = "\r\x1b[K\x1b[?25h" if sys.stderr.isatty() else ""
+            shown = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
             os.write(2, f"{shown}rote: {message(number)}\n".encode())
         sys.stdout.flush()
     finally:
         _report(ENDED[1:-1])
-        os._exit(CODES.get(number, 130) if code is None else code)
+        os._exit(code)
 
 
 def be_a_child() -> None:
@@ -176,13 +195,16 @@ def be_a_child() -> None:
 
 
 def out_of_memory(error: BaseException) -> str | None:
-    """What to say of an error that means too little memory; none for any other error."""
-    text = str(error).lower()
-    if isinstance(error, ImportError | OSError) and any(part in text for part in ("failed to map", "cannot allocate")):
-        return f"not enough memory to load a library ({cut(error)}){limit_in_words()}"
-    signs = ("can't allocate memory", "bad_alloc", "can't start new thread", "out of memory", "unable to mmap")
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(sign in text for sign in signs)):
-        return f"not enough memory for this size{limit_in_words()}"
+    """What to say of an error that too little memory caused, directly or not; none for any other error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        text = str(cause).lower()
+        if isinstance(cause, ImportError | OSError) and ("failed to map" in text or "cannot allocate" in text):
+            return f"not enough memory to load a library ({cut(cause)}){limit_in_words()}"
+        said = [sign for kind, signs in SIGNS.items() if isinstance(cause, kind) for sign in signs if sign in text]
+        if said or isinstance(cause, MemoryError):
+            return f"not enough memory for this size{limit_in_words()}"
+        cause = cause.__cause__ or cause.__context__
     return None
 
 

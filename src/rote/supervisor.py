@@ -17,6 +17,8 @@ INTERVAL = 0.25
 """Seconds between two looks at the child."""
 NEAR = 2**26
 """Bytes below the limit from which on a library's buffers (32 MiB for OpenBLAS) may not fit."""
+FEW = 2**30
+"""Bytes of address space below which OpenBLAS gets one thread: it sends Ctrl-C where it cannot start the others."""
 FRUITLESS = 2.0
 """CPU seconds of asking the system for memory in vain after which a child is ended."""
 
@@ -29,12 +31,15 @@ def supervise() -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        if most < FEW:
+            os.environ["OPENBLAS_NUM_THREADS"] = "1"
         os.close(reading)
         interrupts.report_to(writing)
         return
     os.close(writing)
     for number in interrupts.CODES:
         signal.signal(number, lambda given, _: os.kill(child, given))
+    interrupts.release()
     _follow(child, reading, most)
 
 

@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from rote.display import ResultTable as ResultTable
     from rote.editing.diff import FactDifference as FactDifference
     from rote.editing.diff import TensorDifference as TensorDifference
-    from rote.experiments.capacity_search import Capacity as Capacity
-    from rote.experiments.capacity_search import CapacityTry as CapacityTry
+    from rote.experiments.best_of_seeds import KeptSeeds as KeptSeeds
+    from rote.experiments.capacity import Capacity as Capacity
+    from rote.experiments.capacity import CapacityTry as CapacityTry
     from rote.experiments.densest import ShapeResult as ShapeResult
-    from rote.experiments.kept_seeds import KeptSeeds as KeptSeeds
+    from rote.experiments.kits.kit import Kit as Kit
+    from rote.experiments.kits.schema import KitDifference as KitDifference
+    from rote.experiments.kits.schema import KitManifest as KitManifest
+    from rote.experiments.kits.schema import KitModel as KitModel
+    from rote.experiments.kits.schema import TensorChange as TensorChange
     from rote.experiments.known_answers import KnownAnswer as KnownAnswer
     from rote.experiments.ledgers.ledger import FailedTrial as FailedTrial
     from rote.experiments.ledgers.ledger import LedgerContents as LedgerContents
@@ -64,6 +69,9 @@ if TYPE_CHECKING:
     from rote.lm.assumptions import LayerAssumptions as LayerAssumptions
     from rote.lm.attribution.attribution import AskedFact as AskedFact
     from rote.lm.attribution.components import LmComponent as LmComponent
+    from rote.lm.attribution.kinds import KindEffects as KindEffects
+    from rote.lm.attribution.kinds import LayerWindow as LayerWindow
+    from rote.lm.attribution.paths import ThroughHeads as ThroughHeads
     from rote.lm.attribution.sets import FactSet as FactSet
     from rote.lm.attribution.sets import KindShare as KindShare
     from rote.lm.capacity.point import LmCapacityPoint as LmCapacityPoint
@@ -72,7 +80,13 @@ if TYPE_CHECKING:
     from rote.lm.geometry import LookUp as LookUp
     from rote.lm.geometry import SampleFraction as SampleFraction
     from rote.lm.geometry import Separation as Separation
+    from rote.lm.graft.adapter import Adapter as Adapter
+    from rote.lm.graft.adapter import AdapterCertificate as AdapterCertificate
+    from rote.lm.graft.adapter import AdapterRecord as AdapterRecord
+    from rote.lm.graft.edit import GraftEdit as GraftEdit
     from rote.lm.graft.graft import Graft as Graft
+    from rote.lm.graft.hook import FactHook as FactHook
+    from rote.lm.graft.hook import HookRecord as HookRecord
     from rote.lm.graft.record import Asked as Asked
     from rote.lm.graft.record import GraftCertificate as GraftCertificate
     from rote.lm.graft.record import GraftRecord as GraftRecord
@@ -84,6 +98,7 @@ if TYPE_CHECKING:
     from rote.lm.recall import LanguageRecall as LanguageRecall
     from rote.lm.recall import Reply as Reply
     from rote.lm.recall import Tally as Tally
+    from rote.measure.abstention import Abstention as Abstention
     from rote.measure.certificate import Examination as Examination
     from rote.measure.divergence import Divergence as Divergence
     from rote.measure.inspection import Contribution as Contribution
@@ -93,6 +108,8 @@ if TYPE_CHECKING:
     from rote.measure.laws import Points as Points
     from rote.measure.softmax_code import SoftmaxCode as SoftmaxCode
     from rote.models.asking import RunnerUp as RunnerUp
+    from rote.models.grid import Precision as Precision
+    from rote.models.grid import TensorGrid as TensorGrid
     from rote.papers.claims import PublishedFigure as PublishedFigure
     from rote.progress import Progress as Progress
     from rote.progress import Stage as Stage
@@ -101,7 +118,7 @@ if TYPE_CHECKING:
     from rote.report.reproduction import ReproducedPart as ReproducedPart
     from rote.tasks.association import Fact as Fact
     from rote.tasks.change import Change as Change
-    from rote.tasks.frame_protocol import Frame as Frame
+    from rote.tasks.facts import Frame as Frame
     from rote.tasks.key_reader import KeyReader as KeyReader
     from rote.tasks.key_set import KeySet as KeySet
     from rote.tasks.key_set import KeySetSizes as KeySetSizes
@@ -112,4 +129,4 @@ if TYPE_CHECKING:
     from rote.theory.ordered import Bounds as Bounds
     from rote.training.failure import Failed as Failed
 
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__ = lazy_names(__name__)

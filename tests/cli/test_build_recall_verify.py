@@ -114,7 +114,7 @@ def test_contradictions_lower_the_ceiling(rote, tmp_path):
         (["build", "facts.csv", "-o", "model", "--method", "magic"], "--method magic: there is no such method"),
         (["build", "facts.csv", "-o", "model", "--set", "score_std"], "expected name=value"),
         (["build", "facts.csv", "-o", "model", "--set", "nonsense=1"], "nonsense"),
-        (["build", "facts.csv", "-o", "model", "--dtype", "int8"], "int8"),
+        (["build", "facts.csv", "-o", "model", "--dtype", "int5"], "int5"),
         (["build", "facts.csv", "-o", "model", "--dim", "4", "--head-dim", "5"], "--head-dim 5 exceeds --dim 4"),
         (["build", "facts.csv", "-o", "model", "--dim", "4", "--head-dim", "4", "--heads", "2"], "40"),
         (["build", "facts.csv", "-o", "facts.csv"], "is a file"),

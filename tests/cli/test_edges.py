@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from rote.cli import main
-from rote.experiments.kept_seeds import KeptSeeds
+from rote.experiments.best_of_seeds import KeptSeeds
 from rote.folders import folder
 
 TABLE = "relation,country,answer\n" + "".join(

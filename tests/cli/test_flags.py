@@ -13,7 +13,7 @@ from cyclopts import App
 
 import rote
 from rote.cli import app
-from rote.cli.flags import FOLDER, flags_of, in_flags
+from rote.cli.usage import FOLDER, flags_of, in_flags
 from rote.constructions import CONSTRUCTIONS
 
 SOURCE = Path(rote.__file__).parent

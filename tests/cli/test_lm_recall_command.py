@@ -82,7 +82,11 @@ def test_inspect_takes_a_language_model(rote, gpt2, tmp_path):
     assert one.code == (0 if fact["recalled"] else 1)
     table = rote(*common, "--csv", "effects.csv", "--figure", "maps.png", "--effect", "zero")
     assert len((tmp_path / "effects.csv").read_text().splitlines()) == 1 + 3 * 3
-    assert {path.name for path in tmp_path.glob("maps*.png")} == {"maps-direct.png", "maps-zero.png"}
+    assert {path.name for path in tmp_path.glob("maps*.png")} == {
+        "maps-direct.png",
+        "maps-sources.png",
+        "maps-zero.png",
+    }
     assert "of 3 facts" in table.out
     assert "An effect is not storage" in table.out
     for wrong, message in (

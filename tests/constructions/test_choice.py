@@ -1,11 +1,13 @@
 """A task that is built without a method ends in a model that recalls everything, or in the reason why none does."""
 
+import math
+
 import pytest
 
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.build import build
-from rote.constructions.choice import FALLBACKS, TRANSFORMERS, fallbacks, smallest_first
-from rote.constructions.dana2025.more_heads import SHARES
+from rote.constructions.choice import FALLBACKS, STURDY, TRANSFORMERS, Shape, fallbacks, smallest_first
+from rote.constructions.dana2025.interpolation import SHARES
 from rote.errors import CheckFailed, InputError
 from rote.models.model import DTYPES
 from rote.tasks import AssociationTask
@@ -32,6 +34,28 @@ def test_the_smallest_transformer_is_built_and_the_next_is_named():
     assert named.runner_up is None
 
 
+@pytest.fixture
+def readout_or_theorem1(monkeypatch):
+    """Two methods to choose from: the smaller one takes longer. Neither rounding nor other load matters."""
+    monkeypatch.setattr("rote.constructions.choice.OVERRUN", math.inf)
+    monkeypatch.setattr("rote.constructions.build.STURDY", math.inf)
+    monkeypatch.setattr("rote.constructions.choice.TRANSFORMERS", (Shape("rote.readout"), Shape("dana2025.theorem1")))
+
+
+def test_few_dimensions_are_taken_where_rounding_allows_them(monkeypatch):
+    task = facts("random:vocab=20,context=2,facts=60,seed=1")
+    built = build(task)
+    assert built.provenance["method"] == "dana2025.corollary1"
+    assert (built.certificate.margin_rounding or 0.0) <= STURDY
+    monkeypatch.setattr("rote.constructions.build.STURDY", 1e-9)
+    sturdier = build(task)
+    assert sturdier.model.spec.dim > built.model.spec.dim == 2
+    left = {attempt.what: attempt.reason for attempt in sturdier.attempts}
+    assert "rounding moves logit margins" in left["dana2025.corollary1"]
+    assert "dana2025.theorem1 dim=3" in left
+
+
+@pytest.mark.usefixtures("readout_or_theorem1")
 def test_what_takes_longer_than_the_budget_is_left_to_a_faster_method():
     task = facts("random:vocab=20,context=2,facts=100,seed=1")
     hasty = build(task, within=0.0)
@@ -42,6 +66,7 @@ def test_what_takes_longer_than_the_budget_is_left_to_a_faster_method():
     assert patient.model.parameters < hasty.model.parameters
 
 
+@pytest.mark.usefixtures("readout_or_theorem1")
 def test_a_fit_stops_at_its_deadline(monkeypatch):
     task = facts("random:vocab=20,context=2,facts=100,seed=1")
     monkeypatch.setattr("rote.constructions.choice.Budget.left", 600.0)
@@ -123,11 +148,11 @@ def test_bad_input_is_refused_at_once():
 
 
 def test_methods_to_try_are_registered_for_associations():
-    for id in (*TRANSFORMERS, *FALLBACKS):
+    for id in (*(shape.method for shape in TRANSFORMERS), *FALLBACKS):
         assert AssociationTask in CONSTRUCTIONS[id].tasks
     assert fallbacks(ONE_TOKEN) == ([*FALLBACKS], [])
-    for id in TRANSFORMERS:
-        assert CONSTRUCTIONS[id].spec is not None
+    for shape in TRANSFORMERS:
+        assert CONSTRUCTIONS[shape.method].spec is not None
 
 
 def test_the_smallest_folder_is_found_over_all_architectures():

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from rote.constructions.construction import Request, construction_named, parse_options
 from rote.constructions.dana2025.best_encoder import best_encoder
-from rote.constructions.dana2025.circle_encoder import circle_encoder
-from rote.constructions.dana2025.encoder import Encoder, best_embedding, expected_divergence, row_divergences
-from rote.constructions.dana2025.exact_encoder import exact_encoder, helmert
+from rote.constructions.dana2025.encoder import (
+    Encoder,
+    best_embedding,
+    circle_encoder,
+    exact_encoder,
+    expected_divergence,
+    helmert,
+    row_divergences,
+)
 from rote.constructions.dana2025.least_squares import (
     expansion_bound,
     least_squares,

@@ -7,12 +7,16 @@ import torch
 
 from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
 from rote.constructions.common.random_attention.codes import answer_code, targets
-from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.draw import ScoreSize, draw_embeddings, draw_heads
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.common.saturation import PAD_DEPTH
-from rote.constructions.common.solvers.exactly_determined import Factors, SingularValues, refine
-from rote.constructions.common.solvers.lu import columns_first, lu_in_place
+from rote.constructions.common.solvers.exactly_determined import (
+    Factors,
+    SingularValues,
+    columns_first,
+    lu_in_place,
+    refine,
+)
 from rote.constructions.dana2025.bordered_group import draw_group
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, draw_gated_heads, group_last_tokens
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from huben_simulation import RELU_DEFECT, SimulatedMlp, attention_from_mlp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rote.constructions.build import build
-from rote.constructions.huben2023.simulation import RELU_DEFECT, SimulatedMlp, attention_from_mlp
 from rote.errors import InputError
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import heads_output, residual
 from rote.tasks import AssociationTask, Vocabulary

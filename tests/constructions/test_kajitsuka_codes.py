@@ -9,10 +9,10 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rote.constructions.kajitsuka2025.blocks import floor, snap
 from rote.constructions.kajitsuka2025.codes import chosen_tokens, sequence_codes
 from rote.constructions.kajitsuka2025.real_tokens import project, separation, whole_values
 from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences
+from rote.constructions.kajitsuka2025.transformer import floor, snap
 from rote.constructions.vardi2022 import Builder
 from rote.constructions.vardi2022.exact import evaluate, exact_values
 from rote.constructions.vardi2022.floating import stacked

@@ -7,13 +7,12 @@ import pytest
 import torch
 
 import rote
-from rote.constructions.kajitsuka2025.accounting import account
 from rote.constructions.kajitsuka2025.sequence_to_sequence import (
     positions_recalled,
     random_sequences,
     sequence_to_sequence,
 )
-from rote.constructions.kajitsuka2025.transformer import Facts, assemble
+from rote.constructions.kajitsuka2025.transformer import Facts, account, assemble
 from rote.constructions.vardi2022.exact import exact_values, hidden
 from rote.constructions.vardi2022.floating import stacked
 from rote.errors import InputError

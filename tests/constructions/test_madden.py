@@ -10,7 +10,7 @@ from rote.constructions.build import build
 from rote.constructions.common.neurons import random_neurons
 from rote.constructions.common.solvers.least_norm import factor
 from rote.errors import CheckFailed, InputError
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from rote.constructions.build import build
 from rote.constructions.common.solvers.least_norm import factor
-from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
+from rote.constructions.mahdavi2024.attention import measure_assumptions, reach
 from rote.constructions.mahdavi2024.routes import random_route
 from rote.errors import CheckFailed, InputError
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.tasks import VectorTask
 
 METHOD = "mahdavi2024.theorem1"

@@ -17,7 +17,7 @@ from rote.constructions.construction import Options, Request
 from rote.constructions.nichani2024.fit import train
 from rote.constructions.nichani2024.trained import capacity
 from rote.errors import CheckFailed, InputError
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 

@@ -11,7 +11,7 @@ from rote.constructions.choice import LINEAR, LINEAR_FROM
 from rote.constructions.rote.memory_layer import groups as group_files
 from rote.constructions.rote.memory_layer.layout import default_group
 from rote.constructions.rote.memory_layer.peeling import solved
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.theory.rote_peeling import UNKNOWNS, equations_solved, unknowns_per_head
 
 MANY = "random:vocab=60,context=4,facts=3000,seed=3"
@@ -146,3 +146,6 @@ def test_the_default_for_many_facts_is_the_method_of_linear_time(tmp_path):
     assert built.provenance["method"] == LINEAR
     assert any("`within`" in attempt.reason for attempt in built.attempts)
     assert built.certificate.bits_per_parameter > 2
+    assert built.runner_up is not None
+    assert built.runner_up.method == "dana2025.theorem1"
+    assert "inspect and export to Llama, GGUF and GPT-2 do not take a memory-transformer" in built.summary()["limits"]

@@ -18,7 +18,7 @@ from rote.measure.recall import recall
 from rote.tasks import AssociationTask, Vocabulary
 from rote.tasks.generators import random_associations
 from rote.theory.dana2025 import guaranteed
-from rote.theory.readout_sizes import estimate, readout_spec
+from rote.theory.rote_readout import estimate, readout_spec
 from rote.theory.sizes import theorem1_spec
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import rote
 from rote.constructions.construction import Request
-from rote.constructions.dana2025 import interpolation, more_heads
+from rote.constructions.dana2025 import interpolation
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.constructions.dana2025.theorem1 import layer_for
-from rote.measure.rounding import MOST_ROUNDING
+from rote.measure.certificate import MOST_ROUNDING
 from rote.tasks import AssociationTask, Vocabulary
 
 FACTS = "random:vocab=30,context=2,facts=130,seed=1"
@@ -18,7 +18,6 @@ FACTS = "random:vocab=30,context=2,facts=130,seed=1"
 def unreachable(monkeypatch):
     """A limit that no float32 model keeps to."""
     monkeypatch.setattr(interpolation, "MOST_ROUNDING", 1e-12)
-    monkeypatch.setattr(more_heads, "MOST_ROUNDING", 1e-12)
 
 
 def three_letters(facts: int) -> AssociationTask:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rote.constructions.vardi2022 import Builder, memorize
 from rote.constructions.vardi2022.exact import evaluate, exact_values
 from rote.constructions.vardi2022.floating import peak, stacked
-from rote.constructions.vardi2022.select import remainder, select
+from rote.constructions.vardi2022.network import remainder, select
 from rote.errors import CheckFailed
 
 

@@ -150,13 +150,48 @@ def test_a_selector_that_never_stored_a_fact_is_the_one_built_without_it():
 
 
 @pytest.mark.parametrize(
-    "method", ["kajitsuka2025.embedding_table", "madden2025", "cabannes2024.least_squares", "dana2025.proposition3"]
+    "method", ["kajitsuka2025.embedding_table", "cabannes2024.least_squares", "dana2025.proposition3"]
 )
 def test_other_constructions_are_built_again(method):
     built = rote.build(COUNTRIES, method)
     edited = rote.edit(built, {("capital", "France"): "Lyon"}, COUNTRIES)
     assert edited.model.ask("capital", "France").answer == "Lyon"
     assert edited.certificate.recalled == 6
+
+
+@pytest.fixture(scope="module")
+def neurons(task):
+    return rote.build(task, "madden2025", spare=150)
+
+
+def test_an_answer_in_an_mlp_changes_by_rank_one_and_no_other_margin_moves(task, neurons):
+    edited = rote.edit(neurons, {task[3].key: other_answer(task, 3)})
+    assert edited.largest_margin_change < 1e-4 * neurons.certificate.min_margin
+    changed = [each for each in rote.diff(neurons, edited).tensors if each.different]
+    assert [(each.name, each.rank) for each in changed] == [("layers.0.mlp_out", 1)]
+
+
+def test_an_mlp_that_never_stored_a_fact_has_no_trace_of_its_answer(task, neurons):
+    answers = task.answers.copy()
+    answers[5] = task.vocabulary.index[other_answer(task, 5)]
+    another = replace(task, answers=answers)
+    here = rote.edit(neurons, [("forget", task[5].key)])
+    there = rote.edit(rote.build(another, "madden2025", spare=150), [("forget", task[5].key)], another)
+    assert all(torch.equal(here.model.weights[name], there.model.weights[name]) for name in here.model.weights)
+    again = rote.edit(rote.edit(neurons, {task[5].key: other_answer(task, 5)}), [("forget", task[5].key)])
+    assert all(torch.equal(here.model.weights[name], again.model.weights[name]) for name in here.model.weights)
+    erased = rote.edit(neurons, [("forget", task[5].key)], forget_as="erased")
+    assert float(erased.model.logits(task.contexts[5:6]).abs().max()) < 1e-3 * neurons.certificate.min_margin
+
+
+def test_an_mlp_gets_neurons_where_there_are_more_facts(task):
+    built = rote.build(task, "madden2025")
+    stored = {task[row].key for row in range(task.facts)}
+    keys = [(str(a), str(b)) for a in range(20) for b in range(20) if (str(a), str(b)) not in stored][:5]
+    edited = rote.edit(built, [("add", key, "something new") for key in keys])
+    assert edited.certificate.measured["neurons_added"] == 5
+    assert edited.certificate.recalled == task.facts + 5
+    assert edited.model.ask(*keys[4]).answer == "something new"
 
 
 def test_a_folder_remembers_its_changes(tmp_path, task, built):

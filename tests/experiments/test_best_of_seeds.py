@@ -6,8 +6,7 @@ import torch
 import rote
 from rote.errors import CheckFailed, InputError
 from rote.experiments import seeds
-from rote.experiments.best_of_seeds import train_best, trainable_spec
-from rote.experiments.kept_seeds import KeptSeeds
+from rote.experiments.best_of_seeds import KeptSeeds, train_best, trainable_spec
 from rote.folders import read_folder, verify
 from rote.models.mlp_transformer import MlpTransformer
 from rote.progress import SILENT

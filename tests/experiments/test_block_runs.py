@@ -8,8 +8,8 @@ import pytest
 
 from rote.cli import main
 from rote.errors import InputError
+from rote.experiments.blocks import queue
 from rote.experiments.blocks import queue as block_queue
-from rote.experiments.blocks import training as block_training
 from rote.experiments.blocks.kind import block_cost
 from rote.experiments.blocks.queue import FILE, Studies
 from rote.experiments.blocks.schedule import BlockSchedule
@@ -69,7 +69,7 @@ CURVES = BlockCurvesFigure(
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
     """Trainings of a few steps: what a run does with them is the matter here."""
-    monkeypatch.setattr(block_training, "STEPS", 30)
+    monkeypatch.setattr(queue, "STEPS", 30)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_table(tmp_path, monkeypatch, 
     assert [
         (row.key, {name: row.result[name] for name in row.result if name != "seconds"}) for row in again
     ] == timeless
-    monkeypatch.setattr(block_training, "train_stack", None)  # nothing is trained twice
+    monkeypatch.setattr(queue, "train_stack", None)  # nothing is trained twice
     assert table(reproduce(plan, tmp_path / "cut", workers=1)) == table(whole)
 
 
@@ -164,7 +164,7 @@ def test_lengths_are_searched_on_random_tokens(tmp_path):
     done = reproduce(BlockSchedule.of(LENGTHS), tmp_path, workers=1)
     assert [point.x for series in done.findings.series for point in series.points] == [2, 40]
     assert done.findings.verdicts[0][1].outcome in ("supported", "not supported", "undecided")
-    problem = block_training.random_problem(RandomSequences(40, 10, 2, 4), 8, 0)
+    problem = queue.random_problem(RandomSequences(40, 10, 2, 4), 8, 0)
     assert problem.shares.sum(0).allclose(problem.shares.sum(0)[:1].new_ones(8))
     assert (problem.shares[problem.first, range(8)] * 40).round().eq(1).all()
 
@@ -191,8 +191,8 @@ def test_what_is_built_recalls_the_same_sequences(tmp_path, texts):
 
 def test_a_fixed_embedding_is_no_parameter_and_the_same_for_all_trials(texts):
     trial = BlockTrial(TextSequences(5, "fixed", 2, 4), 6, 1, 0, 0)
-    problem, shape = block_training.problem_of(trial, texts)
-    again, _ = block_training.problem_of(BlockTrial(trial.kind, 6, 2, 3, 0), texts)
+    problem, shape = queue.problem_of(trial, texts)
+    again, _ = queue.problem_of(BlockTrial(trial.kind, 6, 2, 3, 0), texts)
     assert shape.embedding_parameters == 0
     assert problem.table is not None
     assert problem.table.equal(again.table)

@@ -3,8 +3,7 @@
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.capacity import METHODS, built_capacity, capacity, trained_capacity
-from rote.experiments.capacity_search import largest_recalled
+from rote.experiments.capacity import METHODS, built_capacity, capacity, largest_recalled, trained_capacity
 from rote.models import AttentionOnly
 from rote.progress import SILENT
 from rote.tasks.generators import random_associations

@@ -5,11 +5,9 @@ import math
 import pytest
 
 from rote.errors import InputError
-from rote.experiments.densest import densest_shape, protocol_of
-from rote.experiments.densest_candidates import LOADS, candidates, load_of, vocab_of_load
+from rote.experiments.densest import LOADS, candidates, densest_shape, protocol_of, vocab_of_load
 from rote.experiments.ledgers.ledger import Ledger
-from rote.measure.bits import bits_memorized
-from rote.measure.recall import recall
+from rote.measure.recall import bits_memorized, recall
 from rote.measure.softmax_code import softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.generators import random_associations
@@ -24,7 +22,8 @@ def test_candidates_use_up_the_budget_and_hold_k_equal_d():
     for spec in shapes:
         one_head = 4 * spec.dim * spec.head_dim
         assert 2000 - one_head < spec.parameters() <= 2000
-        assert 1.9 < load_of(spec) < 3.6 * 2000 / spec.parameters() + 0.2
+        load = spec.vocab**spec.context * math.log2(spec.vocab) / spec.parameters()
+        assert 1.9 < load < 3.6 * 2000 / spec.parameters() + 0.2
     dims = {spec.dim for spec in shapes}
     assert {spec.dim for spec in shapes if spec.dim == spec.head_dim} >= {dim for dim in dims if dim <= 10}
 

@@ -11,15 +11,13 @@ import torch
 from rote.cli import main
 from rote.errors import InputError
 from rote.experiments import doctor as module
-from rote.experiments import engine_answers as asked
-from rote.experiments.doctor import Diagnosis, doctor
-from rote.experiments.engine_answers import engines, threads
+from rote.experiments.doctor import Diagnosis, doctor, engines, threads
 from rote.experiments.known_answers import KnownAnswer, arithmetic
 from rote.training import native_engine
 
 
 def test_every_width_is_asked_or_said_not_to_be_there(monkeypatch):
-    monkeypatch.setattr(asked, "SPECS", asked.SPECS[2:3])
+    monkeypatch.setattr(module, "SPECS", module.SPECS[2:3])
     answers = list(engines("cpu"))
     for width in (16, 8, 4):
         own = [answer for answer in answers if f"{width} lanes" in answer.part]
@@ -28,21 +26,21 @@ def test_every_width_is_asked_or_said_not_to_be_there(monkeypatch):
 
 
 def test_without_a_native_engine_it_says_so(monkeypatch):
-    monkeypatch.setattr(asked, "SPECS", ())
+    monkeypatch.setattr(module, "SPECS", ())
     monkeypatch.setattr(native_engine, "lanes", list)
     assert sum("not built" in answer.given for answer in engines("cpu")) == 3
     assert Diagnosis("cpu", ()).engine == "torch on cpu"
 
 
 def test_gradients_that_are_off_are_found_out(monkeypatch):
-    monkeypatch.setattr(asked, "SPECS", asked.SPECS[2:3])
-    right = asked.TorchObjective.gradient
+    monkeypatch.setattr(module, "SPECS", module.SPECS[2:3])
+    right = module.TorchObjective.gradient
 
     def wrong(self, *given):
         found = right(self, *given)
         return found._replace(gradient=found.gradient * np.float32(1.001))
 
-    monkeypatch.setattr(asked.TorchObjective, "gradient", wrong)
+    monkeypatch.setattr(module.TorchObjective, "gradient", wrong)
     assert [answer.part for answer in engines("cpu") if answer.holds is False] == [
         "torch engine, float32, cpu",
         "torch engine, float64",
@@ -61,7 +59,7 @@ def test_a_device_that_rounds_its_inputs_is_found_out(monkeypatch):
 
 
 def test_results_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("rote.experiments.engine_answers.TRAINED_STEPS", 5)
+    monkeypatch.setattr("rote.experiments.doctor.TRAINED_STEPS", 5)
     assert all(answer.holds for answer in threads("cpu"))
 
 

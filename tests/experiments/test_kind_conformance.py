@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import pytest
 
+from rote.experiments.blocks import queue
 from rote.experiments.blocks import queue as block_queue
-from rote.experiments.blocks import training as block_training
 from rote.experiments.blocks.queue import Studies
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import KINDS
@@ -49,7 +49,7 @@ LOOKUPS = replace(figure_named("dana2025.fig4"), id="toy2026.fig4")
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Figures are found by their ids, trainings take a few steps, and no database is made for their settings."""
-    monkeypatch.setattr(block_training, "STEPS", 30)
+    monkeypatch.setattr(queue, "STEPS", 30)
     monkeypatch.setattr(block_queue, "Studies", lambda folder: Studies(None))
     with kept_registries():
         register_figures("toy2026", LOOKUPS, VECTORS, BLOCKS, STATEMENT)

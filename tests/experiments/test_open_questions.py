@@ -9,20 +9,23 @@ import numpy as np
 import pytest
 import torch
 
+from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialRow
+from rote.experiments.statements.algorithm import Layer, algorithm_numbers, reactions, readout_recalls
 from rote.experiments.statements.components import ATTENTION, MLP, _ablated, _relearned, flops_per_context, random_table
 from rote.experiments.statements.depth import _spec, stacked_logits, stacked_weights, table_numbers
-from rote.experiments.statements.findings import StatementFindings, statement_findings
-from rote.experiments.statements.points import StatementPoint
+from rote.experiments.statements.findings import StatementFindings, StatementPoint, statement_findings
+from rote.experiments.statements.real_texts import real_text_numbers, word_vectors
 from rote.experiments.statements.schedule import StatementSchedule
 from rote.experiments.statements.sparse import Facts, beyond, recalled, sparse_numbers
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward import forward
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
-from rote.papers.kinds.statement_settings import DeepQueries, DeepTable, SparseTable
+from rote.papers.kinds.statement_settings import DeepQueries, DeepTable, LayerAlgorithm, RealTexts, SparseTable
 from rote.papers.kinds.statements import HigherBeyondFirst
-from rote.papers.open_questions import COMPONENTS, DEPTH, OPEN_QUESTIONS, SPARSE
+from rote.papers.open_questions import COMPONENTS, DEPTH, HELD_OUT, OPEN_QUESTIONS, SPARSE
+from rote.tasks.sources.wordnet import find
 from rote.training.initial import initial_weights, unflattened
 
 LAYER = MlpTransformer(vocab=6, context=2, dim=4, head_dim=2, heads=2, width=5, scale_scores=True)
@@ -77,6 +80,79 @@ def test_only_the_named_parts_are_retrained():
     assert _relearned(LAYER, weights, task, (*ATTENTION, *MLP), 2e-2) > before
 
 
+HEADS = AttentionOnly(vocab=6, context=2, dim=4, head_dim=3, heads=2, scale_scores=True)
+
+
+def test_the_parts_of_a_layer_add_up_to_its_stream():
+    weights = unflattened(HEADS, initial_weights(HEADS, 0))
+    contexts = torch.tensor([[0, 1], [2, 3], [4, 5], [1, 1]])
+    layer = Layer.of(HEADS, weights, contexts)
+    logits = (layer.direct + layer.added.sum(1)) @ weights["unembed"].T
+    torch.testing.assert_close(logits, forward(HEADS, weights, contexts))
+    assert layer.features.shape == (4, 4 + 2 * 3)
+    torch.testing.assert_close(layer.patterns.sum(-1), torch.ones(4, 2))
+
+
+def test_saturated_patterns_lose_nothing_when_they_are_made_hard():
+    weights = unflattened(HEADS, initial_weights(HEADS, 0))
+    contexts = torch.cartesian_prod(torch.arange(6), torch.arange(6))
+    saturated = {**weights, "layers.0.query": 1e6 * weights["layers.0.query"]}
+    for given, share in ((weights, 0.0), (saturated, 1.0)):
+        answers = forward(HEADS, given, contexts).argmax(1).numpy()
+        numbers = reactions(HEADS, given, contexts, answers)
+        # A token beside itself is attended to by halves, but for positions.
+        assert numbers["saturated"] == pytest.approx(share, abs=0.1)
+        assert (numbers["hard"] > 0.95) == (share == 1)
+
+
+def test_a_readout_recalls_what_its_features_tell_apart():
+    answers = np.array([0, 1, 2, 3, 4, 5])
+    assert readout_recalls(torch.eye(6, dtype=torch.float64), answers, HEADS, 0) == 6
+    assert readout_recalls(torch.ones(6, 2, dtype=torch.float64), answers, HEADS, 0) <= 1
+
+
+def test_the_algorithm_of_a_tiny_layer():
+    numbers = algorithm_numbers(LayerAlgorithm(8, 40, 2, 2), 0)
+    assert numbers["rank"] <= 2 * 2 + 2
+    assert numbers["own_readout"] > numbers["new_readout"]
+    assert 0 < numbers["hard"] <= 1
+    assert numbers["built_hard"] is not None
+
+
+@pytest.fixture
+def definitions():
+    """WordNet, where this machine has it."""
+    try:
+        find()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("definitions")
+def test_words_that_occur_together_have_like_vectors():
+    vectors = word_vectors(16, 3)
+    like = {
+        pair: np.corrcoef(vectors[pair[0]], vectors[pair[1]])[0, 1] for pair in (("tree", "shrub"), ("tree", "musical"))
+    }
+    assert like["tree", "shrub"] > like["tree", "musical"] + 0.2
+
+
+@pytest.mark.usefixtures("definitions")
+def test_real_texts_are_memorized_beside_gaussian_vectors():
+    numbers = real_text_numbers(RealTexts(1, 3, 16, 3, 2, 3), 0)
+    assert numbers["examples"] == 2 * 2 + 1
+    assert numbers["real_at_bound"] == numbers["real"] == 1
+    assert 0 < numbers["distinct_queries"] <= 1
+    assert real_text_numbers(RealTexts(2, 3, 16, 3, 2, 3), 0)["real_at_bound"] is None
+
+
+def test_studies_are_reported_on_seeds_that_chose_nothing():
+    repeated = {study for study in OPEN_QUESTIONS if study.first_seed == HELD_OUT}
+    assert len(repeated) >= 2
+    for study in repeated:
+        assert {trial.seed for _, trial in StatementSchedule.of(study).trials()} == {100, 101}
+
+
 def test_operations_of_a_forward_pass():
     # Two heads: query and output at the last of two positions, keys and values at both, scores and their mix.
     heads = 2 * (2 * 4 * 2 + 4 * 4 * 2 + 4 * 2)
@@ -123,7 +199,7 @@ def test_depth_is_judged_by_all_seeds():
     assert judged(1.2).outcome not in (judged(0.9).outcome, "undecided")
     scattered = found(DEPTH, {"bits_per_parameter": 1.0})
     points = tuple(
-        replace(point, numbers={"bits_per_parameter": 1.0 + 0.5 * point.seed * (point.x > 1)})
+        replace(point, numbers={"bits_per_parameter": 1.0 + 0.5 * (point.seed - DEPTH.first_seed) * (point.x > 1)})
         for point in scattered.evaluated
     )
     assert replace(scattered, evaluated=points).decide(rule).outcome == "undecided"

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError
-from rote.experiments.sizing.alternatives import alternatives, csv_text, facts_as_text, trie_bytes
 from rote.experiments.sizing.built import PlannedBuild, built_row, expected_row, planned_builds
 from rote.experiments.sizing.folder_sizes import FolderSizes, header_bytes
-from rote.experiments.sizing.plan import plan
+from rote.experiments.sizing.plan import alternatives, csv_text, facts_as_text, plan, trie_bytes
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.sizing.theory import rows_without_model, theory_rows
 from rote.experiments.storage import entropy_bits, fixed_width_bits, key_set_bits, zipped_bytes
@@ -29,7 +28,7 @@ from rote.tasks.facts import facts
 from rote.testing.task_shapes import AIRPORTS, shapes
 from rote.theory.dana2025 import smallest_corollary1, smallest_remark2, smallest_remark2_flat, smallest_theorem1
 from rote.theory.nichani2024 import linear_capacity, smallest_linear_memory
-from rote.theory.readout_sizes import holds as readout_holds
+from rote.theory.rote_readout import holds as readout_holds
 from rote.theory.rote_readout import smallest_readout
 from rote.theory.sizes import fewest_heads, task_rank
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rote.experiments.statements.findings import StatementFindings, StatementPoint
+from rote.experiments.statements.findings import StatementFindings, StatementPoint, decide_on_statement
 from rote.experiments.statements.schedule import StatementSchedule
-from rote.experiments.statements.verdicts import decide_on_statement
 from rote.papers import FIGURES, figure_named
 from rote.papers.claims import Rule
 from rote.papers.kinds.statements import AtMost, Statement, StaysInProportion, number_grows_as

@@ -66,6 +66,25 @@ def test_a_head_that_does_not_hold_a_fact_adds_the_same_whatever_stands_before_i
             assert loaded.logits(context).argmax() == task.answers[row]
 
 
+def test_models_that_hold_facts_in_an_mlp(tmp_path):
+    made = write_suite(FACTS, tmp_path / "mlp", loads=(0.5, 1.0), shapes=((8, 4),), methods=("madden2025",))
+    assert [model.capacity for model in made.manifest.models] == [120, 60]
+    for model in made.manifest.models:
+        assert model.solved == ("layers.0.mlp_out",)
+        assert model.recalled == 60
+        facts = truth_of(made, model).facts
+        assert all(fact.held_by == ((),) and len(fact.mlps) == len(fact.mlps_ablated) == 1 for fact in facts)
+        assert sum(fact.mlps_ablated[0] > 0 for fact in facts) < 20  # without its MLP the model guesses
+
+
+def test_ablations_are_those_of_the_model_without_the_head(suite):
+    task, model = rote.facts(FACTS), suite.manifest.models[0]
+    loaded = rote.load(suite.path / model.id / "source").model
+    fact = truth_of(suite, model).facts[7]
+    parts = [part for part in rote.inspect(loaded, task[7]).contributions if part.part == "head"]
+    assert [part.margin_without for part in parts] == pytest.approx(list(fact.heads_ablated[0]), abs=1e-6)
+
+
 def test_the_shipped_schema_is_that_of_the_files(suite):
     assert json.loads(shipped_schema()) == json.loads(json.dumps(schema()))
     assert (suite.path / "schema.json").read_text() == shipped_schema()
@@ -85,7 +104,7 @@ def test_what_cannot_be_made_is_said(tmp_path):
 
 def test_everything_wrong_is_told_at_once_and_nothing_is_overwritten(tmp_path):
     with pytest.raises(InputError) as rejected:
-        write_suite(FACTS, tmp_path / "there", loads=(0.0,), shapes=((0, 4),), methods=("madden2025",), seeds=0)
+        write_suite(FACTS, tmp_path / "there", loads=(0.0,), shapes=((0, 4),), methods=("bietti2023",), seeds=0)
     assert all(word in str(rejected.value) for word in ("`loads`", "`shapes`", "`methods`", "`seeds=0`"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("dear")

@@ -7,10 +7,10 @@ import pytest
 
 from rote.errors import InputError
 from rote.export.common.places import inputs_of, pairs_of
-from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.export.subject import subject_of
 from rote.tasks import AssociationTask
 from rote.tasks.origin import Origin, Reading
+from rote.tasks.spelling import Spelling, refuse_ambiguous
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.folders.packed import packed, unpacked
+from rote.folders.folder import packed, unpacked
 from rote.folders.unpacked import LARGEST, PLACES, VALUES
 
 SHAPES = {"before.weight": (6, 5, 5), "bias": (40,), "attention.value": (1, 7), "empty.weight": (3, 4)}

@@ -23,6 +23,7 @@ import torch
 import rote
 from hostile.canary import plant_bytecode, plant_source
 from hostile.model_folders import DAMAGES
+from hostile.texts import damaged
 from hostile.watch import Attempt
 from rote.cli import main
 from rote.export.exported_files import ExportedFiles
@@ -55,6 +56,7 @@ class StrangersFolders:
             Path(rote.build(FACTS, "kajitsuka2025.theorem4_1").save(store / "packed")),
             Path(rote.build(FACTS, "nichani2024.trained").save(store / "memory")),
             Path(rote.build(FACTS, "rote.memory_layer").save(store / "layer")),
+            Path(rote.build(FACTS, dtype="int4").save(store / "grid")),
         ]
 
     def harmed(self, rng: random.Random, folder: Path) -> None:
@@ -67,8 +69,10 @@ class StrangersFolders:
         folder = given / "model"
         self.harmed(rng, folder)
         words = rng.choice(COMMANDS) if rng.random() < 0.99 else DRAWING
-        words = [word.format(folder=folder, given=given) for word in words]
+        words = [word.format(folder=folder, given=given, other=rng.choice(self._whole)) for word in words]
         (given / "victim").write_text("precious")
+        if f"{given}/changes.csv" in words:
+            (given / "changes.csv").write_bytes(_changes(rng))
 
         def attempt() -> bool:
             code = main(words)
@@ -87,46 +91,62 @@ COMMANDS: tuple[list[str], ...] = (
     ["recall", "{folder}", FACTS, "--json"], ["inspect", "{folder}", "1", "2"], ["inspect", "{folder}"],
     ["report", "{folder}", "-o", "{given}/out/report.html"],
     ["export", "{folder}", "--to", "torch", "-o", "out"],
+    ["edit", "{folder}", "--set", "capital France=Lyon", "-o", "out"],
+    ["edit", "{folder}", "--forget", "1 2", "--facts", FACTS, "-o", "out", "--json"],
+    ["edit", "{folder}", "{given}/changes.csv", "--forget-as", "erased", "-o", "out"],
+    ["diff", "{folder}", "{other}"], ["diff", "{other}", "{folder}", "--json"],
+    ["diff", "{folder}", "{other}", "--facts", FACTS],
 )  # fmt: skip
+
+
+def _changes(rng: random.Random) -> bytes:
+    """A table of changes, whole or damaged."""
+    rows = [("set", "capital", "France", "Lyon"), ("add", "capital", rng.choice(WORDS), rng.choice(WORDS)),
+            ("forget", "money", "Japan", ""), (rng.choice(WORDS), "1", "2", "3")]  # fmt: skip
+    text = "\n".join(",".join(row) for row in (("change", "relation", "country", "answer"), *rows))
+    data = text.encode("utf-8", "replace")
+    return damaged(data, rng) if rng.random() < 0.5 else data
 
 
 DRAWING = ["report", "{folder}", "-o", "{given}/report.html", "--markdown", "{given}/out", "--figures", "svg"]
 """Drawn by matplotlib, which takes longer than a hundred of the others."""
 
 
-def _json(path: Path) -> Any:
+def read_where_whole(path: Path) -> Any:
     """What a file holds, where no other harm was done to it before."""
+    plain = path.is_file() and not path.is_symlink() and path.stat().st_size < 2**26
     try:
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() and not path.is_symlink() else {}
+        return json.loads(path.read_text(encoding="utf-8")) if plain else {}
     except (OSError, ValueError, RecursionError):
         return {}
 
 
-def _put(path: Path, content: Any) -> None:
+def write_where_whole(path: Path, content: Any) -> None:
+    """Write a JSON file, where it is still one of the folder's own."""
     if path.is_file() and not path.is_symlink():
         path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def _spec(folder: Path, rng: random.Random) -> None:
-    config = _json(folder / "config.json")
+    config = read_where_whole(folder / "config.json")
     if isinstance(config, dict) and isinstance(config.get("spec"), dict) and config["spec"]:
         for _ in range(rng.choice((1, 1, 2))):
             config["spec"][rng.choice(list(config["spec"]))] = rng.choice(SIZES)
         if rng.random() < 0.1:
             config["spec"]["architecture"] = rng.choice(ANYTHING)
-    _put(folder / "config.json", config)
+    write_where_whole(folder / "config.json", config)
 
 
 def _field(folder: Path, rng: random.Random) -> None:
     name = rng.choice(("config.json", "config.json", "certificate.json"))
-    content = _json(folder / name)
+    content = read_where_whole(folder / name)
     if isinstance(content, dict) and content:
         content[rng.choice(list(content))] = rng.choice((*ANYTHING, *WORDS))
-    _put(folder / name, content)
+    write_where_whole(folder / name, content)
 
 
 def _lie(folder: Path, rng: random.Random) -> None:
-    certificate = _json(folder / "certificate.json")
+    certificate = read_where_whole(folder / "certificate.json")
     if isinstance(certificate, dict):
         certificate[rng.choice(("facts", "parameters", "recalled", "recallable", "guaranteed"))] = rng.choice(
             SIZES[:10]
@@ -134,7 +154,7 @@ def _lie(folder: Path, rng: random.Random) -> None:
         if rng.random() < 0.5:
             certificate["margin_rounding"] = rng.choice((0.0, 1e-9, -1.0, 1e308))
             certificate["measured"] = rng.choice(({}, {"\x1b[2K": "\u202e"}, {"a": [[[]]] * 50}, {"x" * 3000: 1}))
-    _put(folder / "certificate.json", certificate)
+    write_where_whole(folder / "certificate.json", certificate)
 
 
 def _source(folder: Path, rng: random.Random) -> None:
@@ -156,11 +176,11 @@ def _source(folder: Path, rng: random.Random) -> None:
              "random:kind=vectors,examples=16777216,context=8,dim=2,classes=2", "wordnet", "countries",
              "random:kind=distributions,vocab=2048,context=2,facts=60000", "../" * 50 + "etc/passwd.csv", *WORDS)
         )  # fmt: skip
-    config = _json(folder / "config.json")
+    config = read_where_whole(folder / "config.json")
     if isinstance(config, dict):
         before = config.get("facts")
         config["facts"] = {**(before if isinstance(before, dict) else {}), "source": source}
-    _put(folder / "config.json", config)
+    write_where_whole(folder / "config.json", config)
 
 
 def rewrite_words(folder: Path, change: Callable[[str], str]) -> None:
@@ -188,13 +208,13 @@ def _words(folder: Path, rng: random.Random) -> None:
 
 
 def _columns(folder: Path, rng: random.Random) -> None:
-    config = _json(folder / "config.json")
+    config = read_where_whole(folder / "config.json")
     if isinstance(config, dict) and isinstance(config.get("facts"), dict):
         config["facts"]["key_columns"] = [rng.choice(WORDS), rng.choice(WORDS)]
         config["facts"]["answer_column"] = rng.choice(WORDS)
         config["facts"]["licence"] = rng.choice(WORDS)
         config["provenance"] = {"method": rng.choice(WORDS), "seed": rng.choice(ANYTHING), "source": rng.choice(WORDS)}
-    _put(folder / "config.json", config)
+    write_where_whole(folder / "config.json", config)
 
 
 def _weights(folder: Path, rng: random.Random) -> None:
@@ -208,7 +228,7 @@ def _weights(folder: Path, rng: random.Random) -> None:
     value = rng.choice((float("nan"), float("inf"), -float("inf"), 3.4e38, -3.4e38, 0.0, 1e-45))
     for name, tensor in weights.items():
         if tensor.is_floating_point() and rng.random() < 0.5:
-            weights[name] = torch.full_like(tensor, value)
+            weights[name] = torch.full(tensor.shape, value, dtype=torch.float64).to(tensor.dtype)
     safetensors.torch.save_file(weights, path)
 
 
@@ -221,13 +241,13 @@ def _bomb(folder: Path, rng: random.Random) -> None:
     """Kilobytes that say they are gigabytes of zeros."""
     layers = rng.choice((10, 10**4, 10**6, 2**23))
     packed = torch.frombuffer(bytearray(_zeros(rng.choice((10**3, 10**6, 10**8 // 2)))), dtype=torch.uint8)
-    config = _json(folder / "config.json")
+    config = read_where_whole(folder / "config.json")
     if isinstance(config, dict) and not (folder / "model.safetensors").is_symlink():
         config["spec"] = {
             "architecture": "deep-relu", "vocab": 6, "context": 2, "width": rng.choice((4, 16, 512)),
             "layers_before": 1, "layers_after": layers, "word_bits": 20,
         }  # fmt: skip
-        _put(folder / "config.json", config)
+        write_where_whole(folder / "config.json", config)
         if (folder / "model.safetensors").is_file():
             streams = {"packed.places": packed, "packed.values": packed[:100].clone()}
             safetensors.torch.save_file(streams, folder / "model.safetensors")
@@ -260,18 +280,32 @@ class StrangersExports:
     """Exports, verified: none of what they hold may run."""
 
     name = "exports"
-    targets = ("torch", "huggingface", "llama", "gpt2", "transformerlens", "lm-eval", "gguf", "task", "onnx")
-    """Every target that `rote verify` takes, and `task`: facts for lm-eval without a model."""
+    targets = (
+        "torch",
+        "huggingface",
+        "llama",
+        "gpt2",
+        "transformerlens",
+        "lm-eval",
+        "gguf",
+        "gguf Q8_0",
+        "task",
+        "onnx",
+    )
+    """Every target that `rote verify` takes, one in a format of few bits, and `task`: facts without a model."""
 
     def __init__(self, store: Path, targets: tuple[str, ...] = targets) -> None:
         """Export a model to each target below `store`."""
         task = rote.facts(FACTS)
-        built = rote.build(task)
-        self._whole = [
-            Path((rote.export_task(task, store / name) if name == "task" else
-                  rote.export_model(built, name, store / name, task)).path)
-            for name in targets
-        ]  # fmt: skip
+        built, coarse = rote.build(task), rote.build(task, dtype="int8")
+        self._whole = []
+        for name in targets:
+            target, _, form = name.partition(" ")
+            if name == "task":
+                written = rote.export_task(task, store / name)
+            else:
+                written = rote.export_model(coarse if form else built, target, store / name, task, format=form or None)
+            self._whole.append(Path(written.path))
         # Tracing a graph takes as long as forty of the others.
         self._chances = [1 if name == "onnx" else 3 for name in targets]
 
@@ -298,7 +332,7 @@ class StrangersExports:
 
 def restate(folder: Path) -> None:
     """Have the certificate tell of the files as they are now, as somebody who means harm would."""
-    certificate = _json(folder / "certificate.json")
+    certificate = read_where_whole(folder / "certificate.json")
     try:
         with held(folder) as opened:
             files = ExportedFiles.of(opened)
@@ -308,7 +342,7 @@ def restate(folder: Path) -> None:
         certificate["files"] = files.digests
         if "bytes" in certificate:
             certificate["bytes"] = files.bytes
-    _put(folder / "certificate.json", certificate)
+    write_where_whole(folder / "certificate.json", certificate)
 
 
 def _bytecode(folder: Path, rng: random.Random) -> None:
@@ -322,13 +356,13 @@ def _auto_map(folder: Path, rng: random.Random) -> None:
     if not os.path.lexists(folder / "linked"):
         (folder / "linked").symlink_to(elsewhere)
     for path in [*folder.glob("config.json"), *folder.glob("model/config.json")]:
-        config = _json(path)
+        config = read_where_whole(path)
         if isinstance(config, dict):
             config["auto_map"] = dict.fromkeys(
                 ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoTokenizer"), code
             )
             config["model_type"] = rng.choice((config.get("model_type"), "evil"))
-            _put(path, config)
+            write_where_whole(path, config)
     if rng.random() < 0.5:
         (folder / "linked").unlink()
 
@@ -336,11 +370,11 @@ def _auto_map(folder: Path, rng: random.Random) -> None:
 def _tokenizer(folder: Path, rng: random.Random) -> None:
     elsewhere = folder.parent / "elsewhere"
     for path in [*folder.glob("tokenizer_config.json"), *folder.glob("model/tokenizer_config.json")]:
-        config = _json(path)
+        config = read_where_whole(path)
         if isinstance(config, dict):
             config["auto_map"] = {"AutoTokenizer": [f"{elsewhere}--evil.Evil", None]}
             config["tokenizer_class"] = rng.choice(("Evil", "PreTrainedTokenizerFast", "BertTokenizer", 7, None))
-            _put(path, config)
+            write_where_whole(path, config)
 
 
 def _python(folder: Path, rng: random.Random) -> None:
@@ -366,28 +400,28 @@ def _links(folder: Path, rng: random.Random) -> None:
 
 
 def _manifest(folder: Path, rng: random.Random) -> None:
-    manifest = _json(folder / "export.json")
+    manifest = read_where_whole(folder / "export.json")
     if isinstance(manifest, dict) and manifest:
         name = rng.choice(list(manifest))
         manifest[name] = rng.choice((*ANYTHING, *StrangersExports.targets, "onnx.", 1e300, [[0, 2**62]], "float16"))
-    _put(folder / "export.json", manifest)
+    write_where_whole(folder / "export.json", manifest)
 
 
 def _statement(folder: Path, rng: random.Random) -> None:
-    certificate = _json(folder / "certificate.json")
+    certificate = read_where_whole(folder / "certificate.json")
     if isinstance(certificate, dict) and certificate:
         name = rng.choice(list(certificate))
         certificate[name] = rng.choice((*ANYTHING, 1e9, 10**9, "\x1b[2K"))
-    _put(folder / "certificate.json", certificate)
+    write_where_whole(folder / "certificate.json", certificate)
 
 
 def _config(folder: Path, rng: random.Random) -> None:
     places = sorted([*folder.glob("*.json"), *folder.glob("model/*.json")])
     path = rng.choice([place for place in places if place.name != "certificate.json"])
-    content = _json(path)
+    content = read_where_whole(path)
     if isinstance(content, dict) and content:
         content[rng.choice(list(content))] = rng.choice((*ANYTHING, *SIZES[:10], *WORDS))
-    _put(path, content)
+    write_where_whole(path, content)
 
 
 def _adapter(folder: Path, rng: random.Random) -> None:

@@ -10,7 +10,7 @@ from hostile.watch import Surface
 SHARES = {
     "tables": 0.2, "descriptions": 0.1, "objects": 0.05, "command line": 0.2, "folders": 0.1, "ledgers": 0.05,
     "language models": 0.05, "page": 0.1, "strangers' folders": 0.1,
-    "exports": 0.05,
+    "exports": 0.03, "strangers' models": 0.02,
 }  # fmt: skip
 
 
@@ -20,7 +20,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     What takes long to import is imported here, so that no attempt is held to have taken that long.
     """
     modules = ["matplotlib.pyplot", "polars", "lmfit", "rote.report.reporting", "rote.lm.loading", "rote.web.app"]
-    if only in ("", "language models", "exports"):
+    if only in ("", "language models", "strangers' models", "exports"):
         modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
     if only in ("", "exports"):
         modules += ["rote.export", "lm_eval", "transformer_lens", "onnxruntime", "torch.onnx", "gguf"]
@@ -32,6 +32,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     from hostile.model_folders import ModelFolders
     from hostile.pages import Pages
     from hostile.strangers import StrangersExports, StrangersFolders
+    from hostile.strangers_models import StrangersModels
     from hostile.tables import Descriptions, Objects, Tables
 
     makers = {
@@ -44,6 +45,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
         "ledgers": lambda: Ledgers(store / "ledgers"),
         "page": lambda: Pages(store / "page"),
         "strangers' folders": lambda: StrangersFolders(store / "strangers"),
+        "strangers' models": lambda: StrangersModels(store / "strangers_models"),
         "exports": lambda: StrangersExports(store / "exports"),
     }
     if only and only not in makers:

@@ -254,3 +254,13 @@ def test_models_without_attention_are_refused(mamba, bert, capitals):
 
 def test_components_have_names():
     assert [str(LmComponent(2, 3)), str(LmComponent(2, None))] == ["head 2.3", "mlp 2"]
+
+
+def test_what_heads_read_sums_to_what_they_add(model, capitals):
+    """A template that begins with the subject has no words before it, and these models' biases are zero."""
+    found = rote.attribution(model, str(capitals), ["{country} is called"], effects=())
+    heads = found.direct[:, :, :-1].sum((1, 2))
+    assert found.through.own.sum((1, 2)) + found.through.sources.sum((1, 2)) == pytest.approx(heads, abs=1e-5)
+    assert np.abs(found.through.own).max() > 0.01
+    before = rote.attribution(model, str(capitals), [TEMPLATE], effects=())
+    assert np.abs(before.through.rest).max() > 0.01  # heads also read "The capital of"

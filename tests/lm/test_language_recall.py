@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.lm.answer_tree import Search, answer_tree
 from rote.lm.loading import load_language_model as load
+from rote.lm.recall import Search, answer_tree
 from rote.lm.recall import language_recall as recall
 from rote.tasks.facts import facts
 

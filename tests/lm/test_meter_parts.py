@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rote.errors import InputError
-from rote.lm.capacity.point import after_rounding, measure_point
+from rote.lm.capacity.point import after_rounding, in_blocks, measure_point
 from rote.lm.capacity.strings import StringShape, random_strings
 from rote.lm.capacity.subjects import LmSizes, MeterSubject, check_causal, subject
 from rote.lm.capacity.training import ModuleMuon
@@ -131,8 +131,18 @@ def test_rounding_leaves_the_module_as_it_was_and_coarser_is_no_better():
     before = module.weight.clone()
     error = after_rounding(module, lambda: float((module.weight - before).abs().max()))
     assert torch.equal(module.weight, before)
-    assert 0 < error["float16"] < error["bfloat16"] < error["6 bits"] < error["4 bits"]
-    assert error["8 bits"] <= float(before.detach().abs().max()) / 127 / 2 * 1.001
+    assert 0 < error["float16"] < error["bfloat16"] < error["Q5_0"] < error["Q4_0"]
+    assert error["Q8_0"] <= float(before.detach().abs().max()) / 127 / 2 * 1.2
+
+
+@pytest.mark.parametrize(("bits", "name"), [(8, "Q8_0"), (5, "Q5_0"), (4, "Q4_0")])
+def test_blocks_are_those_of_gguf(bits, name):
+    gguf = pytest.importorskip("gguf")
+    rows = torch.randn(5, 64, generator=torch.Generator().manual_seed(1))
+    kind = gguf.GGMLQuantizationType[name]
+    theirs = gguf.quants.dequantize(gguf.quants.quantize(rows.numpy(), kind), kind)
+    assert (in_blocks(rows, bits) - torch.from_numpy(theirs)).abs().max() < 1e-6
+    assert torch.equal(in_blocks(torch.zeros(3, 7), bits), torch.zeros(3, 7))
 
 
 def test_matrices_of_one_shape_are_made_orthogonal_together_as_alone():

@@ -92,9 +92,9 @@ def save_llama_like(folder: Path, model_type: str = "llama", words: list[str] | 
     tokens = tokenizer(words)
     torch.manual_seed(0)
     config = AutoConfig.for_model(
-        model_type, vocab_size=len(tokens), hidden_size=64, intermediate_size=8, num_hidden_layers=2,
-        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=64, bos_token_id=1, eos_token_id=1,
-        initializer_range=0.3, **{"sliding_window": None, **sizes},
+        model_type, vocab_size=len(tokens), hidden_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, max_position_embeddings=64, bos_token_id=1, eos_token_id=1, initializer_range=0.3,
+        **{"intermediate_size": 8, "sliding_window": None, **sizes},
     )  # fmt: skip
     AutoModelForCausalLM.from_config(config).eval().save_pretrained(folder)
     tokens.save_pretrained(folder)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.measure import divergence, error, streaming
+from rote.measure import divergence, error, matching
 from rote.models import QueryAttention
 from rote.models.model import Model
 from rote.tasks import DistributionTask, VectorTask
@@ -45,7 +45,7 @@ def test_the_distribution_itself_diverges_by_nothing(monkeypatch):
     rows = np.maximum(task.dense(), 1e-300)
     model = telling(task.contexts, np.log(rows))
     assert divergence(model, task).expected == pytest.approx(0, abs=1e-12)
-    monkeypatch.setattr(streaming, "rows_at_once", lambda model: 3)
+    monkeypatch.setattr(matching, "rows_at_once", lambda model: 3)
     assert divergence(model, task).largest == pytest.approx(0, abs=1e-12)
 
 
@@ -92,7 +92,7 @@ def test_error_in_chunks(monkeypatch):
         task.contexts, task.queries, targets=task.targets + np.random.default_rng(0).normal(size=(30, 1))
     )
     whole = error(model, noisy)
-    monkeypatch.setattr(streaming, "rows_at_once", lambda model: 4)
+    monkeypatch.setattr(matching, "rows_at_once", lambda model: 4)
     chunked = error(model, noisy)
     assert chunked.largest == pytest.approx(whole.largest)
     assert chunked.mean_square == pytest.approx(whole.mean_square)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.errors import InputError
-from rote.measure import recall, streaming
+from rote.measure import matching, recall
 from rote.measure.recall import margins
 from rote.models import AttentionOnly, QueryAttention
 from rote.tasks import AssociationTask, DistributionTask, VectorTask, Vocabulary
@@ -39,7 +39,7 @@ def test_only_a_strict_maximum_is_recalled(row, answer, held, margin):
     # The logits come from a stub of the stream: W = I would turn an infinite encoding into NaN elsewhere.
     with pytest.MonkeyPatch.context() as patch:
         parts = [torch.tensor([row, safe]).double()]
-        patch.setattr("rote.measure.streaming.Model.logits_in_parts", lambda model, inputs: iter(parts))
+        patch.setattr("rote.measure.matching.Model.logits_in_parts", lambda model, inputs: iter(parts))
         found = recall(telling(task.contexts, np.zeros((2, 3))), task)
     assert found.recalled == 1 + held
     assert found.missed.tolist() == ([] if held else [0])
@@ -87,7 +87,7 @@ def test_chunks_do_not_matter(rows, monkeypatch):
     task = lookup(500, 30)
     model = random_model(AttentionOnly(vocab=30, context=2, dim=6, head_dim=4, heads=9), 0, "float64")
     whole = recall(model, task)
-    monkeypatch.setattr(streaming, "rows_at_once", lambda model: rows)
+    monkeypatch.setattr(matching, "rows_at_once", lambda model: rows)
     chunked = recall(model, task)
     assert chunked.missed.tolist() == whole.missed.tolist()
     assert chunked.min_margin == pytest.approx(whole.min_margin, rel=1e-10)

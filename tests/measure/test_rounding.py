@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from rote.measure import recall
-from rote.measure.certificate import examine
+from rote.measure.certificate import examine, margin_rounding
 from rote.measure.recall import margins
-from rote.measure.rounding import margin_rounding
 from rote.models import AttentionOnly
 from rote.tasks import AssociationTask, DistributionTask, Vocabulary
 from rote.testing.random_models import random_model
@@ -48,7 +47,7 @@ def test_of_many_facts_those_with_the_smallest_margins_are_compared_and_others_e
     facts = answered_by(model, task)
     seen = recall(model, facts)
     for name, count in (("COMPARED", 50), ("SAMPLED", 20)):
-        monkeypatch.setattr(f"rote.measure.rounding.{name}", count)
+        monkeypatch.setattr(f"rote.measure.certificate.{name}", count)
     exact = recall(model.to(torch.float64), facts).margins
     rows = {*np.argsort(seen.margins, kind="stable")[:10].tolist(), *np.linspace(0, 59, 10).astype(int).tolist()}
     change = max(abs(seen.margins[row] - exact[row]) for row in rows)

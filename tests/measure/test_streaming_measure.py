@@ -9,9 +9,9 @@ import pytest
 import torch
 from exact_logits import lookup
 
-from rote.measure.streaming import MOST_ROWS, rows_at_once, stream_logits
+from rote.measure.matching import MOST_ROWS, rows_at_once, stream_logits
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
-from rote.models.budget import FORWARD_FLOATS
+from rote.models.spec import FORWARD_FLOATS
 from rote.testing.random_models import random_model
 
 SPECS = [

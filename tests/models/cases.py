@@ -14,6 +14,7 @@ from rote.models import (
     MemoryTransformer,
     MlpTransformer,
     QueryAttention,
+    ReducedAttention,
     SequenceEncoder,
 )
 from rote.testing import ArchitectureCase as Case
@@ -148,6 +149,20 @@ CASES: dict[str, Case] = {
             ({"input": "vectors"}, "`dim=None`"),
             ({"input": "vectors", "dim": 3}, "ordered"),
             ({"mixing": "max"}, "mixing"),
+        ],
+    ),
+    "reduced-attention": Case(
+        specs=[
+            ReducedAttention(vocab=5, context=2, dim=4, head_dim=3, heads=3),
+            ReducedAttention(vocab=9, context=3, dim=6, head_dim=2, heads=20, query_key_rank=1, scale_scores=True),
+            ReducedAttention(vocab=4, context=2, dim=4, head_dim=4, heads=2),
+        ],
+        naive=naive.reduced_attention,
+        rejected=[
+            ({"context": 1}, "one token"),
+            ({"vocab": 3}, "as many tokens"),
+            ({"head_dim": 5}, "`head_dim` 5 exceeds `dim` 4"),
+            ({"heads": 0}, "heads"),
         ],
     ),
     "memory-transformer": Case(

@@ -51,6 +51,22 @@ def attention_only(spec: Any, weights: Arrays, tokens: np.ndarray) -> np.ndarray
     return weights["unembed"] @ attention_stream(spec, weights, tokens)
 
 
+def reduced_attention(spec: Any, weights: Arrays, tokens: np.ndarray) -> np.ndarray:
+    """The same with the numbers that are not stored: unit vectors of the first tokens, and so on."""
+
+    def behind_identity(rows: np.ndarray) -> np.ndarray:
+        return np.array([[float(i == j) for j in range(len(rows))] + list(row) for i, row in enumerate(rows)])
+
+    zero = [0.0] * spec.dim
+    units = [[float(i == j) for j in range(spec.dim)] for i in range(spec.dim)]
+    whole = dict(weights)
+    whole["tokens"] = np.array([*units, *weights["tokens"]])
+    whole["positions"], whole["unembed"] = (np.array([zero, *weights[name]]) for name in ("positions", "unembed"))
+    for name in ("layers.0.query", "layers.0.value"):
+        whole[name] = np.array([behind_identity(head) for head in weights[name]])
+    return attention_only(spec.full, whole, tokens)
+
+
 def mlp_transformer(spec: Any, weights: Arrays, tokens: np.ndarray) -> np.ndarray:
     def activation(value: float) -> float:
         if spec.activation == "relu":

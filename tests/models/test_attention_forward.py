@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rote.models import AttentionOnly, MlpTransformer, QueryAttention
-from rote.models.forward import attention_only, leading_run, token_tables
+from rote.models.forward import attention_only, leading_run
 from rote.testing.random_models import random_model
 
 
@@ -80,7 +80,7 @@ def test_parts_hold_every_row_once_and_share_their_run(runs, positions):
 )
 def test_groups_multiply_every_row_by_its_own_matrix(numbers, heavy, seed):
     rows = torch.tensor(numbers + [3] * heavy)
-    groups = token_tables.RowGroups.of(rows)
+    groups = attention_only.RowGroups.of(rows)
     assert len(groups.rows) <= 2 * len(rows) + len(groups.distinct)
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(len(rows), 2, 3, generator=generator, dtype=torch.float64)
@@ -93,9 +93,9 @@ def test_groups_multiply_every_row_by_its_own_matrix(numbers, heavy, seed):
 
 def test_tables_are_used_only_where_they_save_work():
     everything = torch.cartesian_prod(torch.arange(10), torch.arange(10))
-    assert token_tables.table_pays(everything)
-    assert not token_tables.table_pays(everything[:5])
-    assert not token_tables.table_pays(torch.arange(40).view(20, 2))
+    assert attention_only.table_pays(everything)
+    assert not attention_only.table_pays(everything[:5])
+    assert not attention_only.table_pays(torch.arange(40).view(20, 2))
 
 
 def test_gradients_flow_through_both_passes():

@@ -13,8 +13,7 @@ import torch
 import rote
 from rote.constructions.build import build
 from rote.constructions.dana2025.best_encoder import best_encoder
-from rote.constructions.dana2025.encoder import Encoder, centred_log, expected_divergence
-from rote.constructions.dana2025.exact_encoder import exact_encoder
+from rote.constructions.dana2025.encoder import Encoder, centred_log, exact_encoder, expected_divergence
 from rote.constructions.dana2025.expansions import (
     approximation_errors,
     leading_divergence,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pages.verdicts_page import verdicts_page
 from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.statements.findings import statement_findings
@@ -16,8 +17,7 @@ from rote.papers.claims import OUTCOMES, GrowsAs
 from rote.papers.kinds.statement_settings import Circle, Distributions, Memorizer
 from rote.papers.kinds.statements import Statement, Study
 from rote.papers.open_questions import OPEN_QUESTIONS
-from rote.papers.verdicts import RELEASED, shipped_verdicts, verdicts_on
-from rote.report.verdicts_page import verdicts_page
+from rote.papers.verdicts import BASES, RELEASED, shipped_verdicts, verdicts_on
 
 CLAIMS = {(figure.id, claim.id) for figures in FIGURES.values() for figure in figures for claim in figure.claims}
 STATEMENTS = [
@@ -57,6 +57,8 @@ def test_every_row_names_an_existing_figure_and_claim():
         assert (row.figure, row.claim) in CLAIMS, row
         assert row.verdict in OUTCOMES
         assert row.numbers
+        assert row.basis in BASES
+        assert row.basis == "run" or row.protocol != RELEASED
         assert row.command.startswith(f"rote reproduce {row.figure}")
 
 

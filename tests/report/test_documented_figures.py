@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from pages.documented_charts import documented_charts
 from rote.charts import digest
 from rote.charts.drawing import write_chart
-from rote.report.documented import documented_charts
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHARTS = documented_charts()

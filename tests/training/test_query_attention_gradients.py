@@ -7,12 +7,16 @@ import torch
 from rote.models.forward import forward
 from rote.models.query_attention import QueryAttention
 from rote.tasks.generators import random_vectors
+from rote.training.query_attention.descent import FoldedObjective
 from rote.training.query_attention.examples import outputs
 from rote.training.query_attention.fold import fold
-from rote.training.query_attention.objective import FoldedObjective
 from rote.training.query_attention.problem import Coordinates, VectorProblem
-from rote.training.query_attention.projection import AttendedExamples, products_of_columns, solved_readout
-from rote.training.query_attention.train import initial_vector_weights
+from rote.training.query_attention.train import (
+    AttendedExamples,
+    initial_vector_weights,
+    products_of_columns,
+    solved_readout,
+)
 
 TRAINED = ("query", "key", "embed", "embed_bias")
 RIDGE = 1e-13

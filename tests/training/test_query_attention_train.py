@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rote.errors import InputError
-from rote.measure.error import error
+from rote.measure.measures import error
 from rote.measure.recall import recall
 from rote.models.query_attention import QueryAttention
 from rote.tasks import VectorTask

@@ -6,10 +6,11 @@ from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.training.problem import TrainingProblem
-from rote.training.protocol import fast, learning_rates, paper
+from rote.training.protocol import fast, learning_rates, paper, shortest
 from rote.training.run import Data
 
 SPEC = AttentionOnly(vocab=50, context=2, dim=5, head_dim=5, heads=6)
+DIM_AND_HEADS = ((5, 6), (10, 31), (13, 31))
 
 
 def test_contradictory_keys_become_one_context():
@@ -99,3 +100,12 @@ def test_fast_takes_all_contexts_at_once_where_that_is_cheap():
         chosen = fast(spec, contexts, samples)
         assert chosen.batch is not None
         assert chosen.steps * chosen.batch >= 99 * contexts
+
+
+def test_shortest_takes_most_steps_where_nearly_everything_is_recalled():
+    overfull, nearly, roomy = (SPEC.model_copy(update={"dim": d, "head_dim": d, "heads": h}) for d, h in DIM_AND_HEADS)
+    steps = [shortest(spec, 2500).steps for spec in (overfull, nearly, roomy)]
+    assert steps[1] == max(steps) < fast(SPEC, 2500).steps
+    assert shortest(overfull, 2500).focus > shortest(nearly, 2500).focus > shortest(roomy, 2500).focus
+    narrow = SPEC.model_copy(update={"head_dim": 2})
+    assert shortest(narrow, 2500) == fast(narrow, 2500)

@@ -47,6 +47,13 @@ def shelf(tmp_path_factory) -> Path:
         shutil.copy(root / "run" / FILE, root / f"endless{number}" / FILE)
         with closing(sqlite3.connect(root / f"endless{number}" / FILE)) as ledger:
             ledger.executescript(statements)
+    for name, (column, value) in DAMAGED.items():
+        (root / name).mkdir()
+        shutil.copy(root / "run" / FILE, root / name / FILE)
+        with closing(sqlite3.connect(root / name / FILE)) as ledger:
+            table, field = column.split(".")
+            ledger.execute(f"UPDATE {table} SET {field} = ? WHERE rowid = (SELECT max(rowid) FROM {table})", (value,))
+            ledger.commit()
     for name, change in HOSTILE.items():
         shutil.copytree(root / "good", root / name)
         config = json.loads((root / name / "config.json").read_text())
@@ -62,6 +69,17 @@ HOSTILE = {
     "pipe": lambda config: config["facts"].update(source="/dev/zero"),
     "list": lambda config: config.update(spec=[]),
     "provenance": lambda config: config.update(provenance=None),
+}
+
+
+DAMAGED: dict[str, tuple[str, object]] = {
+    "identity-number": ("run.identity", 7),
+    "identity-deep": ("run.identity", "[" * 100_000),
+    "about-text": ("run.about", "no JSON"),
+    "cells-list": ("cells.cell", "[]"),
+    "results-digits": ("results.result", '{"accuracy": ' + "9" * 10_000 + "}"),
+    "seeds": ("trials.seed", "x"),
+    "times": ("trials.ended", 5),
 }
 
 
@@ -129,6 +147,16 @@ def test_an_endless_ledger_is_one_message(client, number):
     assert answer.status_code == 400
     assert "does not create" in answer.text
     assert client.get("/runs/view?run=0/run").status_code == 200
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_ledger_is_one_message(client, name):
+    """Not status 500, in the list and in every view of it."""
+    answer = client.get(f"/runs/view?run=0/{name}")
+    assert answer.status_code in (200, 400)
+    assert 'role="alert"' in answer.text or answer.status_code == 200
+    assert client.get(f"/runs/compare?a=0/run&b=0/{name}").status_code in (200, 400)
+    assert client.get("/runs").status_code == 200
 
 
 def test_work_that_breaks_its_limits_is_stopped_and_rests():

@@ -11,10 +11,8 @@ import sys
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from rote import interrupts
-from rote.cli.flags import flags_of, in_flags
-from rote.cli.numbers import as_typed
 from rote.cli.output import complain
-from rote.cli.usage import HELP, name_arguments, shown_default, usage_problem
+from rote.cli.usage import HELP, as_typed, flags_of, in_flags, name_arguments, shown_default, usage_problem
 from rote.errors import RoteError, system_message
 from rote.version import __version__
 from rote.words import guarded_streams
@@ -84,7 +82,7 @@ def _main(words: list[str]) -> int:
         message = interrupts.out_of_memory(error)
         if message is None:
             raise
-        return complain(message + (_smaller(_flags(words)) if "for this size" in message else ""), 2)
+        return complain(message + (_smaller(words) if "for this size" in message else ""), 2)
 
 
 def _ended(words: list[str]) -> int:
@@ -110,7 +108,14 @@ def _flags(words: list[str]) -> dict[str, str]:
     return flags_of(app.parse_commands(words)[1][-1])
 
 
-def _smaller(flags: dict[str, str]) -> str:
-    """Names the options of the command that decide how much memory it takes."""
+def _smaller(words: list[str]) -> str:
+    """Names the options of the command that decide how much memory it takes.
+
+    None where too little memory is left to import the command; Python raises errors of several types there.
+    """
+    try:
+        flags = _flags(words)
+    except Exception:  # noqa: BLE001
+        flags = {}
     sizes = " or ".join(flags[name] for name in ("dim", "heads", "width", "vocab", "context", "batch") if name in flags)
     return "; try fewer facts" + (f", or a smaller {sizes}" if sizes else "")

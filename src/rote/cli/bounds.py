@@ -81,6 +81,11 @@ def bounds(
         {
             "guaranteed": _facts(every.guaranteed, "nothing"),
             "impossible": f"more than {_facts(every.impossible, 'nothing that is known')}",
+            **{
+                f"why {bound.section}": bound.reason
+                for bound in (every.guaranteed, every.impossible)
+                if bound is not None
+            },
             "evaluated": counted(),
         },
     )
@@ -124,4 +129,4 @@ def _about(bound: Bound, why: bool) -> str:
 
 
 def _facts(bound: Bound | None, otherwise: str) -> str:
-    return otherwise if bound is None else f"{number(bound.associations)} facts ({bound.id}: {bound.reason})"
+    return otherwise if bound is None else f"{number(bound.associations)} facts ({bound.id})"

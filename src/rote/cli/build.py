@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from rote.cli.numbers import seconds
 from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
 from rote.cli.output import AsJson, describe, print_json, print_pairs
+from rote.cli.usage import seconds
 from rote.display import number
+from rote.models.grid import GridName
+from rote.models.spec import Dtype
 
 LABELS = {"min_margin": "smallest logit margin"}
 """Names of measures where the table has other words than the JSON document."""
+MEASURES = (
+    "bits_per_parameter", "bits_per_weight_bit", "min_margin", "margin_rounding", "divergence", "largest_error"
+)  # fmt: skip
 
 
 def build(
@@ -25,13 +30,14 @@ def build(
     dim: int | None = None,
     head_dim: int | None = None,
     heads: int | None = None,
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
+    dtype: Dtype | GridName | None = None,
     seed: Seed = 0,
     within: Annotated[float, Parameter(converter=seconds)] = 30.0,
     smallest: Annotated[bool, Parameter(negative="")] = False,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
     spare: int | None = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     keep_keys: bool = True,
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
@@ -61,9 +67,11 @@ def build(
     heads
         Number of heads. Default: the fewest that store the facts.
     dtype
-        Precision of the saved weights, in which every fact is checked. Default: float32 unless the method needs more.
+        Precision of the saved weights, in which every fact is checked. int8 to ternary: packed integers with scales
+        (dana2025.theorem1). Default: float32 unless the method needs more.
     within
-        Time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more. Default: 30s.
+        CPU time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more.
+        Default: 30s.
     smallest
         Choose the fewest bytes of the complete folder, over all architectures, instead of the smallest Transformer.
     rank_one
@@ -72,16 +80,20 @@ def build(
         Leave room for so many facts that `rote edit` may add without a new head (dana2025.theorem1).
     set_
         A setting of the method, `--set name=value`; may be repeated. `rote show METHOD` lists them.
+    template
+        A sentence that asks for a fact, "The {relation} of {country} is"; may be repeated. The model folder remembers
+        it, and `rote export` writes tokenizers that read it.
     keep_keys
         Save the set of stored keys with the model, so that it can tell unknown keys (at most 12 bits per key).
     force
         Replace an existing model folder.
     """
     from rote.folders.destination import check_destination, solved_parts
+    from rote.tasks.templates import with_templates
 
     # Before tensors are loaded, which takes seconds: what is wrong with the folder, the facts or the settings.
     check_destination(output, force)
-    task = read_facts(facts, reading)
+    task = with_templates(read_facts(facts, reading), template)
     options = settings(set_)
     tell(task.origin.notes)
 
@@ -103,6 +115,7 @@ def build(
             within=within,
             smallest=smallest,
             keep_keys=keep_keys,
+            templates=template,
             resume=resume,
             progress=bars(),
             **options,
@@ -122,7 +135,7 @@ def build(
             "bytes of the folder": summary["folder_bytes"],
             **{
                 LABELS.get(name) or name.replace("_", " "): summary[name]
-                for name in ("bits_per_parameter", "min_margin", "margin_rounding", "divergence", "largest_error")
+                for name in MEASURES
                 if summary[name] is not None
             },
             "guarantee": f"{certificate.meets}: {certificate.guaranteed:,}" if certificate.guaranteed else "-",
@@ -136,5 +149,7 @@ def build(
             "folder": str(output),
         },
     )
+    if built.limits:
+        print(f"  {built.limits}\n")
     for attempt in built.attempts:
         print(f"  left {attempt}")

@@ -21,7 +21,9 @@ def edit(
     add: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     forget: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     forget_as: Literal["never-stored", "erased"] = "never-stored",
+    keep_bits: Annotated[bool, Parameter(negative="")] = False,
     facts: Facts | None = None,
+    control: Path | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -36,7 +38,7 @@ def edit(
     Parameters
     ----------
     model
-        A model folder that `rote build` or `rote edit` wrote.
+        A model folder that `rote build` or `rote edit` wrote, or a language model that `rote graft` wrote.
     changes
         A table with the key columns, the answer, and a column `change` (set, add or forget). Default: the flags below.
     output
@@ -50,14 +52,24 @@ def edit(
     forget_as
         never-stored: the weights of a model built without the fact from the same random initialization.
         erased: logits near zero for every token.
+    keep_bits
+        Add each fact by a head that is exactly zero on all other keys: the logits of all other facts stay the same bit
+        for bit.
     facts
         The facts that the model was built from. Default: the source that the model folder names.
+    control
+        The control text of a graft that was made with one.
     force
         Replace an existing model folder.
     """
     from rote.errors import InputError
     from rote.folders.destination import check_destination
 
+    if (Path(model) / "graft.json").is_file():
+        if keep_bits:
+            raise InputError(f"{model}: is a graft, whose facts have neurons of their own; leave `--keep-bits` out")
+        _edit_graft(Path(model), output, changes, set_, add, forget, facts, control, force, as_json)
+        return
     check_destination(output, force)
     if changes is None and not (set_ or add or forget):
         raise InputError("there is nothing to change; name a table of changes, or give --set, --add or --forget")
@@ -70,7 +82,7 @@ def edit(
     items += [written("set", text, subject.reader) for text in set_]
     items += [written("add", text, subject.reader) for text in add]
     items += [written("forget", text, subject.reader) for text in forget]
-    result = edited(subject, checked(items, subject.before, subject.reader, forget_as), bars())
+    result = edited(subject, checked(items, subject.before, subject.reader, forget_as), bars(), keep_bits)
     result.save(output, overwrite=force)
     summary = result.summary()
     if as_json:
@@ -90,3 +102,44 @@ def edit(
             "time": f"{result.seconds:.1f} s",
         },
     )
+
+
+def _edit_graft(
+    model: Path,
+    output: Path,
+    changes: str | None,
+    set_: tuple[str, ...],
+    add: tuple[str, ...],
+    forget: tuple[str, ...],
+    facts: str | None,
+    control: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    from rote.errors import InputError
+    from rote.lm.graft.edit import edit_graft
+    from rote.lm.graft.graft import overview
+    from rote.lm.graft.record import read_record
+
+    if changes is not None:
+        raise InputError(f"{model}: is a graft, which takes --set, --add and --forget; leave the table of changes out")
+    pairs = [dict(_pair(text) for text in texts) for texts in (set_, add)]
+    made = edit_graft(
+        model, facts or read_record(model).facts.source, output=output, change=pairs[0], add=pairs[1], forget=forget,
+        control=control, overwrite=force, progress=bars(),
+    )  # fmt: skip
+    touched = {"emptied": made.emptied, "written": made.written, "kept": made.kept}
+    if as_json:
+        print_json({"folder": str(output), **touched, "certificate": made.certificate.model_dump(mode="json")})
+        return
+    neurons = f"{made.emptied:,} emptied, {made.written:,} written, {made.kept:,} kept in every bit"
+    print_pairs(f"{output}: edited graft", {"neurons": neurons, **overview(made.record)})
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from rote.errors import InputError
+
+    key, sign, answer = text.partition("=")
+    if not sign or not key.strip() or not answer.strip():
+        raise InputError(f"{text!r}: write a key and its answer as KEY=ANSWER")
+    return key.strip(), answer.strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -20,7 +20,9 @@ def export(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     facts: Facts | None = None,
     cache: str | None = None,
+    format_: Annotated[str | None, Parameter(name="--format")] = None,
     template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    answers: Literal["one", "words"] = "one",
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -46,9 +48,16 @@ def export(
     cache
         float16: keep the key-value cache in half precision, the default of llama.cpp (llama, gpt2 and gguf).
         Default: float32.
+    format_
+        Format of few bits: Q8_0, Q5_0, Q5_1, Q4_0, Q4_1, MXFP4, TQ1_0 or TQ2_0 (gguf), int8 (llama, onnx) or int4
+        (onnx). int8 and int4 require a model built or trained with that --dtype, or with fewer levels.
+        Default: float32.
     template
         A sentence that the exported tokenizer reads as a key, "The {relation} of {country} is"; may be repeated.
         {relation=capital} is a column of one value, {relation=currency|money} with other words for it.
+        Default: the templates given to `rote build`.
+    answers
+        one: an answer is one token. words: it is written word by word and ends by itself (llama and gpt2).
     force
         Replace an existing exported folder.
     """
@@ -56,9 +65,9 @@ def export(
     from rote.folders.layout import CONFIG
 
     if to == "lm-eval" and not (Path(model) / CONFIG).is_file():
-        if facts is not None or cache is not None or template:
+        if facts is not None or cache is not None or format_ is not None or template:
             raise InputError(
-                f"`facts`, `template` and `cache` go with a model folder, and {model} is none; leave them out"
+                f"`facts`, `template`, `cache` and `format` go with a model folder, and {model} is none; leave them out"
             )
         task = export_task(model, output, overwrite=force)
         if as_json:
@@ -66,7 +75,18 @@ def export(
         else:
             print(f"{task.path}: {task.certificate.facts:,} facts as a task for lm-evaluation-harness, all read there")
         return
-    exported = export_model(model, to, output, facts, cache=cache, templates=template, overwrite=force, progress=bars())
+    exported = export_model(
+        model,
+        to,
+        output,
+        facts,
+        cache=cache,
+        format=format_,
+        templates=template or None,
+        answers=answers,
+        overwrite=force,
+        progress=bars(),
+    )
     certificate = exported.certificate
     if as_json:
         print_json({"folder": str(exported.path), **certificate.model_dump(mode="json")})

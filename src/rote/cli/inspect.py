@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from rote.cli.inspect_lm import LmInspectOptions, inspect_lm, is_language_model, no_lm_options
-from rote.cli.lm_options import LoadingOptions
-from rote.cli.options import ReadingOptions, bars, facts_of
+from rote.cli.inspect_lm import LmInspectOptions, inspect_components, inspect_lm, is_language_model
+from rote.cli.options import LoadingOptions, ReadingOptions, bars, facts_of
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
+from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.measure.inspection import Contribution, HeadIndex, Inspection
@@ -39,7 +39,8 @@ def inspect(
     not recalled.
 
     A language model (Llama type or GPT-2) is asked in words, by a template. Its heads and MLPs are also mean-ablated,
-    and patched into a run on another subject.
+    and patched into a run on another subject. With `effect`, `csv`, `figure` or `sets` a rote model is inspected in the
+    same way.
 
     Examples:
 
@@ -62,9 +63,13 @@ def inspect(
     from rote.folders import read_folder
     from rote.measure.inspection import inspect as take_apart
 
-    no_lm_options(lm, loading)
     heads = _heads(off)
     opened = read_folder(model).model
+    if lm is not None or loading is not None:
+        if heads:
+            raise InputError("`off`: components are ablated one by one; leave out `off`, or the other options")
+        name, task = facts_of(model, facts, reading)
+        return inspect_components(opened, task, name, words, lm or LmInspectOptions(), loading, as_json)
     seen = take_apart(opened, words, off=heads) if words else None
     lost = _lost(opened, model, facts, reading, heads) if heads else None
     if seen is not None:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from rote.cli.lm_options import LoadingOptions, load_language_model
-from rote.cli.options import ReadingOptions, bars, read_facts
+from rote.cli.options import LoadingOptions, ReadingOptions, bars, load_language_model, read_facts
 from rote.cli.output import print_json, print_pairs, print_table
 from rote.errors import InputError
 
 if TYPE_CHECKING:
     from rote.lm.attribution.attribution import Attribution
     from rote.lm.attribution.sets import Located
+    from rote.lm.language_model import LanguageModel
+    from rote.models.model import Model
+    from rote.tasks import Task
 
-IN_A_LANGUAGE_MODEL = Group("A language model", sort_key=90)
+IN_A_LANGUAGE_MODEL = Group("Components of a language model or a rote model", sort_key=90)
 SHOWN = 12
 """Components in a table on the screen."""
-NAMES = {"direct": "DLA", "zero": "zero-abl.", "mean": "mean-abl.", "patch": "patched"}
+NAMES = {"direct": "DLA", "sources": "source", "zero": "zero-abl.", "mean": "mean-abl.", "patch": "patched"}
 
 
 @Parameter(name="*", group=IN_A_LANGUAGE_MODEL)
@@ -43,6 +45,8 @@ class LmInspectOptions:
     "Draw heat maps (layers by heads) to this PNG, SVG or PDF file, one per effect."
     known: Annotated[bool, Parameter(negative="")] = False
     "Keep the facts whose first token is right."
+    unknown: Annotated[bool, Parameter(negative="")] = False
+    "Keep the facts whose first token is wrong."
     most: int | None = None
     "Keep at most this many facts of each relation, evenly spaced."
     sets: Annotated[bool, Parameter(negative="")] = False
@@ -62,13 +66,19 @@ def is_language_model(model: Path) -> bool:
     )  # fmt: skip
 
 
-def no_lm_options(lm: LmInspectOptions | None, loading: LoadingOptions | None) -> None:
-    """Reject options that a rote model folder has no use for."""
-    if lm is not None or loading is not None:
-        raise InputError(
-            "a rote model reads its own tokens; leave out the options of language models (`template`, `relation`, "
-            "`effect`, `csv`, `figure` and others)"
-        )
+def inspect_components(
+    model: Model,
+    task: Task,
+    name: str,
+    words: Sequence[str],
+    lm: LmInspectOptions,
+    loading: LoadingOptions | None,
+    as_json: bool,
+) -> int:
+    """Attribute facts to the components of a rote model, as those of a language model are."""
+    if loading is not None:
+        raise InputError("a rote model is read as its folder says; leave out the options that load language models")
+    return _inspected(model, task, f"this {model.spec.architecture} model", name, words, lm, as_json)
 
 
 def inspect_lm(
@@ -82,8 +92,6 @@ def inspect_lm(
     as_json: bool,
 ) -> int:
     """Attribute one fact, or every fact of a table, to the components of a language model."""
-    from rote.lm.attribution.attribution import attribution
-    from rote.lm.attribution.sets import locate
     from rote.tasks.origin import Reading
 
     chosen = lm or LmInspectOptions()
@@ -91,17 +99,35 @@ def inspect_lm(
         raise InputError(f"{model}: is a language model; `facts` names the table to ask it for, such as countries")
     if off:
         raise InputError("`off`: is for rote's own models; a language model's components are ablated one by one")
-    key = tuple(words)
-    relation = chosen.relation
     task = read_facts(facts, reading, Reading(keys="words"))
     loaded = load_language_model(model, loading, attentions=True)
+    return _inspected(loaded, task, str(model), facts, words, chosen, as_json)
+
+
+def _inspected(
+    model: LanguageModel | Model,
+    task: Task,
+    name: str,
+    facts: str,
+    words: Sequence[str],
+    chosen: LmInspectOptions,
+    as_json: bool,
+) -> int:
+    from rote.lm.attribution.attribution import attribution
+    from rote.lm.attribution.sets import locate
+
+    key, relation = tuple(words), chosen.relation
+    if chosen.sets and chosen.unknown:
+        raise InputError(
+            "`sets`, `unknown`: a fact that the model does not recall cannot be lost; leave out one of them"
+        )
     found = attribution(
-        loaded, task, chosen.template, relation=relation, key=key or None, known=chosen.known or chosen.sets,
-        most=chosen.most, effects=chosen.effect, batch=chosen.batch, progress=bars(),
+        model, task, chosen.template, relation=relation, key=key or None, known=chosen.known or chosen.sets,
+        unknown=chosen.unknown, most=chosen.most, effects=chosen.effect, batch=chosen.batch, progress=bars(),
     )  # fmt: skip
     located = None
     if chosen.sets:
-        located = locate(loaded, task, found, chosen.template, relation=relation, batch=chosen.batch, progress=bars())
+        located = locate(model, task, found, chosen.template, relation=relation, batch=chosen.batch, progress=bars())
     if chosen.csv is not None:
         found.write_csv(chosen.csv)
     if chosen.figure is not None:
@@ -111,7 +137,7 @@ def inspect_lm(
     elif key:
         _show_fact(found)
     else:
-        _show_table(found, str(model), facts)
+        _show_table(found, name, facts)
     if located is not None and not as_json:
         _show_located(located)
     return 1 if key and not found.recalled.all() else 0
@@ -120,7 +146,7 @@ def inspect_lm(
 def _draw(found: Attribution, path: Path) -> None:
     from rote.charts.drawing import write_chart
 
-    for name in ("direct", *found.effects):
+    for name in found.measured:
         write_chart(found.heat_map(name, known=bool(found.recalled.any())), path.with_stem(f"{path.stem}-{name}"))
 
 
@@ -139,7 +165,7 @@ def _show_fact(found: Attribution) -> None:
             "rounding": f"{found.rounding[0]:.1g}",
         },
     )
-    _show_components(found, {name: found.effect(name)[0] for name in ("direct", *found.effects)}, found.attention[0])
+    _show_components(found, {name: found.effect(name)[0] for name in found.measured}, found.attention[0])
 
 
 def _show_table(found: Attribution, model: str, facts: str) -> None:
@@ -155,7 +181,7 @@ def _show_table(found: Attribution, model: str, facts: str) -> None:
     rows = found.recalled if known else ~found.recalled
     _show_components(
         found,
-        {name: found.mean_effect(name, known) for name in ("direct", *found.effects)},
+        {name: found.mean_effect(name, known) for name in found.measured},
         found.attention[rows].mean(0),
     )
 
@@ -197,6 +223,7 @@ def _show_components(found: Attribution, effects: dict[str, Any], attention: Any
     print_table(title, ["component", *(NAMES[name] for name in effects), "subject / last"], rows)
     print(
         "DLA and ablations in logits: what a component adds to the margin, what the margin loses without it.\n"
+        "Source: DLA, with what a head reads from earlier components counted for those.\n"
         "Patched: share of the answer restored in a run on another subject. An effect is not storage.\n"
     )
 

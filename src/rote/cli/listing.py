@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from rote.cli.output import AsJson, print_json, print_table
-
-if TYPE_CHECKING:
-    from rote.constructions.overview import Method
 
 Kind = Literal["methods", "papers", "results", "sources", "protocols", "targets"]
 
@@ -37,31 +34,24 @@ def list_(
 
         show_papers(documents)
         return
-    title, columns, row = TABLES[what]
-    print_table(f"{title}; details: rote show ID", columns, [row(document) for document in documents])
+    title, columns = TABLES[what]
+    rows = [[_cell(document, field) for field in columns.values()] for document in documents]
+    print_table(f"{title}; details: rote show ID", list(columns), rows)
 
 
-def _method(method: Method) -> tuple[Any, ...]:
-    return method.id, ", ".join(method.tasks), method.summary
-
-
-def _result(document: dict[str, Any]) -> tuple[Any, ...]:
-    return document["id"], document["kind"], document["statement"]
-
-
-def _named(document: dict[str, Any]) -> tuple[Any, ...]:
-    return document["id"], document["summary"]
-
-
-def _target(document: dict[str, Any]) -> tuple[Any, ...]:
-    return document["id"], document["extra"], document["summary"]
+def _cell(document: Any, field: str) -> Any:
+    value = document[field] if isinstance(document, dict) else getattr(document, field)
+    return ", ".join(value) if isinstance(value, tuple) else value
 
 
 TABLES = {
-    "methods": ("methods (rote build FACTS --method ID)", ["method", "stores", "summary"], _method),
-    "results": ("results (rote bounds evaluates them)", ["result", "kind", "statement"], _result),
-    "sources": ("sources of facts (rote build NAME)", ["source", "facts"], _named),
-    "protocols": ("training protocols (rote train --protocol NAME)", ["protocol", "summary"], _named),
-    "targets": ("export targets (rote export MODEL --to NAME)", ["target", "extra", "writes"], _target),
+    "methods": ("methods (rote build FACTS --method ID)", {"method": "id", "stores": "tasks", "summary": "summary"}),
+    "results": ("results (rote bounds evaluates them)", {"result": "id", "kind": "kind", "statement": "statement"}),
+    "sources": ("sources of facts (rote build NAME)", {"source": "id", "facts": "summary"}),
+    "protocols": ("training protocols (rote train --protocol NAME)", {"protocol": "id", "summary": "summary"}),
+    "targets": (
+        "export targets (rote export MODEL --to NAME)",
+        {"target": "id", "extra": "extra", "writes": "summary"},
+    ),
 }
-"""Title, columns and row of each table."""
+"""Title of each table, and the field that each column shows."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rote.cli.lm_options import LoadingOptions, counted_as_parameters, load_language_model
-from rote.cli.options import bars
+from rote.cli.options import LoadingOptions, bars, counted_as_parameters, load_language_model
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:

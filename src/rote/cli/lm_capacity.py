@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.lm_options import counted_as_parameters
-from rote.cli.options import On, bars
+from rote.cli.options import On, bars, counted_as_parameters
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -34,6 +33,9 @@ def capacity(
     steps: int = 4000,
     seeds: int = 2,
     rate: float | None = None,
+    lora: int | None = None,
+    modules: Literal["all", "attention", "mlp", "down"] = "all",
+    base: Literal["trained", "random"] = "trained",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     figure: Path | None = None,
     workers: int | None = None,
@@ -81,6 +83,12 @@ def capacity(
         Models per load.
     rate
         Peak learning rate. Default: searched for.
+    lora
+        Rank of adapters (LoRA): the model is frozen, and only they are trained and counted.
+    modules
+        Matrices that get adapters: all, those of attention, of the MLPs, or the down-projections.
+    base
+        The frozen model under adapters: trained on other strings, or random.
     output
         Folder of the run. Default: runs/lm-capacity-MODEL-PROTOCOL-DIMxLAYERS.
     figure
@@ -97,10 +105,12 @@ def capacity(
     if figure is not None and figure.suffix not in FORMATS:
         raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
-    folder = output or Path("runs") / f"lm-capacity-{named}-{protocol}-{dim}x{layers}"
+    kind = protocol if lora is None else f"{protocol}-lora{lora}-{modules}-{base}"
+    folder = output or Path("runs") / f"lm-capacity-{named}-{kind}-{dim}x{layers}"
     reading = measure(
         model, LmSizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
-        loads=load, steps=steps, seeds=seeds, rate=rate, folder=folder, workers=workers, on=on, progress=bars(),
+        loads=load, steps=steps, seeds=seeds, rate=rate, lora=lora, modules=modules, base=base, folder=folder,
+        workers=workers, on=on, progress=bars(),
     )  # fmt: skip
     drawn = None if figure is None else str(write_chart(capacity_chart(reading), figure))
     if as_json:
@@ -136,8 +146,7 @@ def _show(reading: LmCapacity, folder: Path, drawn: str | None) -> None:
             "estimate",
             {
                 "bits per parameter": _with_interval(reading),
-                "without embeddings": f"{reading.without_embeddings:.3f}",
-                "counted as parameters": counted_as_parameters(reading.parameters),
+                **_counted(reading),
                 "by steps": ", ".join(f"{steps:,}: {held:.3f}" for steps, held in reading.by_steps),
                 "gain of the last doubling": _last_doubling(reading),
                 "at 8x the steps": _more_steps(reading),
@@ -147,6 +156,18 @@ def _show(reading: LmCapacity, folder: Path, drawn: str | None) -> None:
             },
         )
     print(f"  {reading.trained} points trained now; run {folder}" + (f", figure {drawn}" if drawn else ""))
+
+
+def _counted(reading: LmCapacity) -> dict[str, str]:
+    if reading.effective is None:
+        return {
+            "without embeddings": f"{reading.without_embeddings:.3f}",
+            "counted as parameters": counted_as_parameters(reading.parameters),
+        }
+    return {
+        "per number that matters": f"{reading.per_effective_parameter:.3f} (r^2 per matrix change nothing)",
+        "counted as parameters": f"A and B of all adapters: {reading.parameters.total:,}",
+    }
 
 
 def _with_interval(reading: LmCapacity) -> str:

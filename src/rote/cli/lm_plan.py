@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.lm_options import LoadingOptions, load_language_model
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import Facts, LoadingOptions, ReadingOptions, bars, load_language_model, read_facts
 from rote.cli.output import AsJson, print_json, print_table
 
 

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.lm_options import LoadingOptions, counted_as_parameters, load_language_model
-from rote.cli.options import Facts, ReadingOptions, bars, read_facts
+from rote.cli.options import (
+    Facts,
+    LoadingOptions,
+    ReadingOptions,
+    bars,
+    counted_as_parameters,
+    load_language_model,
+    read_facts,
+)
 from rote.cli.output import AsJson, print_json, print_pairs, print_table
 from rote.errors import InputError
 from rote.words import cell, command
@@ -56,8 +63,7 @@ def recall(
     """
     from rote.lm.recall import language_recall
     from rote.lm.weight_files import is_rote_folder
-    from rote.tasks import AssociationTask
-    from rote.tasks.origin import Reading
+    from rote.tasks import AssociationTask, Reading
 
     if is_rote_folder(model):
         raise InputError(

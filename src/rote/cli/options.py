@@ -12,9 +12,44 @@ from cyclopts import Group, Parameter
 from rote.errors import InputError
 
 if TYPE_CHECKING:
+    from rote.lm.language_model import LanguageModel, ParameterCount
     from rote.progress import Progress
-    from rote.tasks import Task
-    from rote.tasks.origin import Reading
+    from rote.tasks import Reading, Task
+
+LOADING = Group("Loading a language model", sort_key=91)
+
+
+@Parameter(name="*", group=LOADING)
+@dataclass(frozen=True)
+class LoadingOptions:
+    """How a language model is loaded."""
+
+    gguf: str | None = None
+    "The GGUF file to load, if a folder has several."
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    "Precision of the weights."
+    device: str = "cpu"
+    "A torch device."
+    download: Annotated[bool, Parameter(negative="")] = False
+    "Allow downloads. Default: only local files are read."
+    remote_code: Annotated[bool, Parameter(negative="")] = False
+    "Allow Python code that comes with the model to run. Default: rejected."
+
+
+def load_language_model(model: Path, options: LoadingOptions | None, attentions: bool = False) -> LanguageModel:
+    from rote.lm.loading import load_language_model as load
+
+    chosen = options or LoadingOptions()
+    return load(
+        str(model), gguf=chosen.gguf, dtype=chosen.dtype, device=chosen.device, download=chosen.download,
+        remote_code=chosen.remote_code, attentions=attentions,
+    )  # fmt: skip
+
+
+def counted_as_parameters(counted: ParameterCount) -> str:
+    """Every count says what it counts."""
+    return f"{counted.total:,} (all weights, tied ones once; {counted.embeddings:,} of them embedding tables)"
+
 
 READING = Group("Reading facts", sort_key=90)
 
@@ -81,6 +116,10 @@ class ReadingOptions:
     "Treat keys that differ only in case as one. The folder remembers it, so that `rote ask` does the same."
     ignore_punctuation: Annotated[bool, Parameter(negative="")] = False
     "Ignore punctuation around keys, or around each word of keys that are sentences; remembered like --ignore-case."
+    unknown: Annotated[bool, Parameter(negative="")] = False
+    "Store the answer `unknown` for every key that the facts do not have, so that the weights themselves abstain."
+    unknown_keys: int | None = None
+    "With --unknown: sample so many of those keys, where there are too many to store all. Default: all of them."
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""
@@ -153,7 +192,7 @@ def tell(notes: Sequence[str]) -> None:
     """Print one line per note on stderr, with options as the flags that a user types."""
     import sys
 
-    from rote.cli.flags import in_flags
+    from rote.cli.usage import in_flags
 
     for note in notes:
         print(f"note: {in_flags(note, NOTE_FLAGS)}", file=sys.stderr)

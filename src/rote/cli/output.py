@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -17,7 +18,35 @@ from rote.display import number
 from rote.words import json_text, visible
 
 if TYPE_CHECKING:
+    from rote.experiments.ledgers.ledger import FailedTrial
     from rote.models.spec import Spec
+
+
+def failures(failed: Sequence[FailedTrial]) -> dict[str, str]:
+    """A line on trials that failed, where there are any."""
+    if not failed:
+        return {}
+    return {"failed": f"{len(failed)} trials; the same command retries them. The first: {failed[0].reason}"}
+
+
+def show_part(folder: Path, part: str, trained: int, ended: int, failed: Sequence[FailedTrial], as_json: bool) -> int:
+    """Print the outcome of one part of a run."""
+    if as_json:
+        reasons = [{"seed": trial.key.seed, "reason": trial.reason} for trial in failed]
+        print_json({"run": str(folder), "part": part, "trained_now": trained, "trials": ended, "failed": reasons})
+        return 0
+    print_pairs(
+        f"part {part} of a run",
+        {
+            "trials": f"{trained} trained now, {ended} in this folder",
+            **failures(failed),
+            "run": str(folder),
+            "then": f"rote runs merge {folder} OTHER_PART -o MERGED",
+            "finally": "this command with -o MERGED and without --part",
+        },
+    )
+    return 0
+
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document instead of a table.")]
 

@@ -175,7 +175,8 @@ def _claim_in_words(claim: JudgedClaim) -> dict[str, str]:
     lines = {f"claim {claim.id}": f"{claim.statement}. {source}. Rule: {claim.rule}"}
     for row in claim.verdicts:
         protocol = "" if row.protocol == "fast" else f", {row.protocol}"
-        lines[f"verdict {claim.id}{protocol}"] = f"{row.verdict.upper()}: {row.numbers} ({row.command})"
+        basis = "" if row.basis == "run" else f"; {row.basis}"
+        lines[f"verdict {claim.id}{protocol}"] = f"{row.verdict.upper()}: {row.numbers} ({row.command}{basis})"
     if claim.released is not None:
         lines[f"verdict {claim.id}, released"] = f"{claim.released.verdict.upper()}: {claim.released.numbers}"
     return lines

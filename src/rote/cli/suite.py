@@ -22,6 +22,11 @@ def suite(
     methods: str | None = None,
     to: str | None = None,
     seeds: int = 1,
+    twins: Annotated[bool, Parameter(negative="")] = False,
+    forget: str | None = None,
+    for_: Annotated[str | None, Parameter(name="--for")] = None,
+    template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    seed: int = 0,
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
@@ -32,7 +37,13 @@ def suite(
     The manifest has every fact's logit margin, its direct logit attribution to heads and direct path, and the heads
     that can hold it by construction: ground truth to score attribution methods against.
 
-    Example: `rote suite "countries:facts=120,seed=1" -o suite --to transformerlens`
+    With --twins, a kit for research on editing and unlearning instead: a model that holds all facts, a twin that never
+    held the forget set, an edited twin, facts held out, and the files that other tools read.
+
+    Examples:
+
+    - `rote suite "countries:facts=120,seed=1" -o suite --to transformerlens`
+    - `rote suite countries --twins --forget 10% --for tofu,counterfact -o kit`
 
     Parameters
     ----------
@@ -43,15 +54,31 @@ def suite(
     shapes
         Embedding and head dimensions, comma-separated: 12x4,20x5. Default: three from 12x4 to 32x8.
     methods
-        Constructions, comma-separated. Default: all with several distinguishable heads.
+        Constructions, comma-separated; madden2025 holds the facts in its MLP. Default: dana2025.theorem1,rote.readout.
     to
         Export targets, comma-separated, in addition to rote's own format. Default: none.
     seeds
         Models per combination, with seeds 0, 1, ...
+    twins
+        Write a kit of twins; loads, shapes, methods, to and seeds do not go with it.
+    forget
+        Share of facts in the forget set of a kit, and in its holdout set. Default: 10%.
+    for_
+        Formats of a kit, comma-separated: tofu (OpenUnlearning), counterfact (ROME, EasyEdit), interpbench.
+        Default: all.
+    template
+        A sentence that asks for a fact of a kit, "The {relation} of {country} is"; may be repeated for paraphrases.
+    seed
+        Seed of a kit.
     force
-        Replace an existing suite.
+        Replace an existing suite or kit.
     """
-    from rote.experiments.suite import LOADS, SHAPES, SOLVED
+    if twins:
+        _twins(facts, output, (loads, shapes, methods, to), forget, for_, template, seed, force, reading, as_json)
+        return
+    if forget is not None or for_ is not None or template:
+        raise InputError("`forget`, `for` and `template` are of a kit; give --twins as well")
+    from rote.experiments.suite import LOADS, METHODS, SHAPES
     from rote.experiments.suite import suite as write_suite
 
     written = write_suite(
@@ -59,7 +86,7 @@ def suite(
         output,
         loads=LOADS if loads is None else [_number(word) for word in _words(loads)],
         shapes=SHAPES if shapes is None else [_shape(word) for word in _words(shapes)],
-        methods=tuple(SOLVED) if methods is None else _words(methods),
+        methods=METHODS if methods is None else _words(methods),
         formats=_words(to or ""),
         seeds=seeds,
         overwrite=force,
@@ -79,6 +106,54 @@ def suite(
     )
     for rejected in manifest.rejected:
         print(f"  rejected: {rejected.id}: {rejected.reason}")
+
+
+def _twins(
+    facts: Facts,
+    output: Path,
+    others: tuple[str | None, ...],
+    forget: str | None,
+    purposes: str | None,
+    templates: tuple[str, ...],
+    seed: int,
+    force: bool,
+    reading: ReadingOptions | None,
+    as_json: bool,
+) -> None:
+    """Write a kit and print its models."""
+    from rote.experiments.kits.kit import PURPOSES, twins
+
+    if any(each is not None for each in others):
+        raise InputError("`loads`, `shapes`, `methods` and `to` do not go with --twins; leave them out")
+    kit = twins(
+        read_facts(facts, reading),
+        output,
+        forget=_share(forget or "10%"),
+        purposes=PURPOSES if purposes is None else _words(purposes),
+        templates=templates,
+        seed=seed,
+        overwrite=force,
+        progress=bars(),
+    )
+    manifest = kit.manifest
+    if as_json:
+        print_json({"folder": str(kit.path), **manifest.model_dump(mode="json")})
+        return
+    print_table(
+        f"{kit.path}: {manifest.facts:,} facts, {len(manifest.forget)} to forget, {len(manifest.holdout)} held out",
+        ["model", "stored", "recalled", "generated of all", "sentences read"],
+        [[model.id, model.facts, model.recalled, model.generated, model.sentences] for model in manifest.models],
+    )
+    for each in manifest.differences:
+        changed = ", ".join(f"{tensor.name} (rank {tensor.rank})" for tensor in each.tensors)
+        print(f"  full and {each.second} differ in {changed} alone")
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise InputError(f"`forget`: {text!r} is no share; give for example 10% or 0.1") from None
 
 
 def _words(text: str) -> list[str]:

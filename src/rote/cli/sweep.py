@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rote.cli.options import On, PartOfTrials, TrainingOptions, bars
-from rote.cli.output import AsJson, print_json, print_pairs, print_table
-from rote.cli.trials import failures, show_part
+from rote.cli.output import AsJson, failures, print_json, print_pairs, print_table, show_part
 
 if TYPE_CHECKING:
     from rote.experiments.size_laws import SweepLaw

@@ -9,6 +9,8 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, On, ReadingOptions, TrainingOptions, bars, read_facts
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
+from rote.errors import InputError
+from rote.models.grid import GridName
 
 if TYPE_CHECKING:
     from rote.experiments.best_of_seeds import BestOfSeeds
@@ -28,6 +30,7 @@ def train(
     variant: Literal["per-head", "shared"] = "per-head",
     seeds: int = 5,
     protocol: Literal["fast", "paper", "best"] = "fast",
+    dtype: GridName | None = None,
     training: TrainingOptions | None = None,
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
@@ -63,6 +66,10 @@ def train(
         Number of models, with seeds 0, 1, ...; the same seed gives the same model.
     protocol
         fast: few steps; paper: the schedule of Dana et al. 2025; best: long training that memorizes most.
+        Default: fast.
+    dtype
+        Train on a grid, int8 to ternary, with a protocol of its own; the model is saved in packed integers with scales.
+        Default: float32.
     workers
         Models trained at once; results do not depend on it. Default: one per core.
     engine
@@ -79,21 +86,24 @@ def train(
     check_destination(output, force)
     table = read_facts(facts, reading)
     changes = training.changes if training else {}
+    if dtype is not None and (protocol != "fast" or isinstance(table, VectorTask)):
+        raise InputError(f"`dtype={dtype}`: has a protocol of its own, for facts of tokens; leave `protocol` out")
     if isinstance(table, VectorTask):
         _train_on_vectors(
-            facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol,
-            changes=changes, on=on, force=force, as_json=as_json,
+            facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds,
+            protocol=protocol, changes=changes, on=on, force=force, as_json=as_json,
         )  # fmt: skip
         return 0
     task = require_tokens(table, "training takes associations or distributions over tokens")
 
-    from rote.experiments.best_of_seeds import train_best, trainable_spec
-    from rote.experiments.kept_seeds import KeptSeeds
+    from rote.experiments.best_of_seeds import KeptSeeds, train_best, trainable_spec
 
     spec = trainable_spec(
         task, dim=dim, heads=heads, head_dim=head_dim, layers=layers, width=width, variant=variant
     )  # fmt: skip
     keep = KeptSeeds.beside(output)
+    if dtype is not None:
+        changes["dtype"] = dtype
     trained = train_best(
         task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
         progress=bars(), **changes,
@@ -130,9 +140,11 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
             "architecture": describe(trained.best.model.spec),
             "parameters": document["parameters"],
             "bits per parameter": document["bits_per_parameter"],
+            "bits per weight bit": document["bits_per_weight_bit"],
             "smallest logit margin": document["min_margin"],
             **({"divergence": document["divergence"]} if document["divergence"] is not None else {}),
             **({"Theorem 1 guarantees": document["guaranteed"]} if document["guaranteed"] is not None else {}),
+            **({"stored in": protocol.dtype} if protocol.dtype else {}),
             "protocol": f"{protocol.name}: {protocol.optimizer}, {protocol.steps:,} steps"
             + (f", batches of {protocol.batch:,}" if protocol.batch else ", all contexts at once")
             + (f", {protocol.polish} L-BFGS iterations" if protocol.polish else ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from rote.constructions.choice import (
     HOPELESS,
     LINEAR_FROM,
     PACKED_BY,
+    STURDY,
     Budget,
     Candidate,
     default_method,
@@ -28,13 +30,16 @@ from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
 from rote.folders.folder import folder_files, tensor_bytes, written_bytes
 from rote.folders.layout import WEIGHTS
+from rote.measure.abstention import stated_abstention
 from rote.measure.certificate import Certificate, examine
+from rote.models.attention_only import Transformer
+from rote.models.grid import GridName, is_grid
 from rote.models.model import Model, dtype_named
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, Task, require_associations
+from rote.tasks import AssociationTask, Origin, Task, require_associations
 from rote.tasks.facts import Facts, facts
-from rote.tasks.origin import Origin
+from rote.tasks.templates import with_templates
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,17 @@ class Built:
     """Seconds of each phase of the solve, where the construction measures them."""
     runner_up: Candidate | None = None
     """The next larger Transformer that was not tried, where the method was chosen."""
+
+    @property
+    def limits(self) -> str | None:
+        """What a chosen model cannot do that its runner-up can: a fallback is no attention-only Transformer."""
+        if self.runner_up is None or isinstance(self.model.spec, Transformer):
+            return None
+        seconds = 10 * math.ceil(self.runner_up.cpu_seconds / 5)
+        return (
+            f"inspect and export to Llama, GGUF and GPT-2 do not take a {self.model.spec.architecture}; every command "
+            f"takes {self.runner_up}: `within={seconds}` allows it"
+        )
 
     @typed
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
@@ -93,6 +109,7 @@ class Built:
             "parameters": certificate.parameters,
             **sizes,
             "bits_per_parameter": certificate.bits_per_parameter,
+            "bits_per_weight_bit": None if certificate.bits is None else certificate.bits / (8 * sizes["bytes"]),
             "min_margin": certificate.min_margin,
             "margin_rounding": certificate.margin_rounding,
             "divergence": certificate.divergence,
@@ -104,6 +121,7 @@ class Built:
             "seed": self.provenance["seed"],
             "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in self.attempts],
             "runner_up": None if self.runner_up is None else str(self.runner_up),
+            "limits": self.limits,
         }
 
     def _repr_html_(self) -> str:
@@ -131,11 +149,12 @@ def build(
     dim: int | None = None,
     head_dim: int | None = None,
     heads: int | None = None,
-    dtype: Dtype | None = None,
+    dtype: Dtype | GridName | None = None,
     seed: int = 0,
     within: float = 30.0,
     smallest: bool = False,
     keep_keys: bool = True,
+    templates: tuple[str, ...] | list[str] = (),
     resume: str | Path | None = None,
     progress: Progress = SILENT,
     **options: Any,
@@ -144,10 +163,14 @@ def build(
 
     Sizes that are not given are chosen by the method; `options` are the method's own. A method that guarantees every
     fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored in
-    the smallest attention-only Transformer that can be built `within` so many seconds (longer if there is no faster
-    one), or by the first of the other methods that recalls every fact; `attempts` says what was left and why, and
-    `runner_up` names the next larger Transformer. With `smallest`, the model is the one whose complete folder takes
-    fewest bytes, of any architecture.
+    the smallest attention-only Transformer that can be built `within` so many CPU seconds of this thread (longer if
+    there is no faster one), or by the first of the other methods that recalls every fact; `attempts` says what was left
+    and why, `runner_up` names the next larger Transformer, and `limits` what a model of another architecture cannot do.
+    With `smallest`, the model is the one whose complete folder takes
+    fewest bytes, of any architecture. With a grid for a `dtype` (int8, int4, ...) weights are packed integers with
+    scales, and every fact is recalled by them.
+    `templates` are sentences that ask for the facts, such as "The {relation} of {country} is": the model remembers
+    them, and an export reads them.
     The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
     Tables of more than 100,000 facts are solved in parts; with `resume`, a folder keeps the parts that are solved, and
     the same call after a kill ends in the same weights. The folder may be deleted once the model is saved.
@@ -159,13 +182,18 @@ def build(
     >>> rote.build("random:vocab=6,context=2,facts=9,seed=1", method="rote.readout", dtype="float64").certificate.dtype
     'float64'
     """
-    started, task = time.perf_counter(), facts(task)
+    started, task = time.perf_counter(), with_templates(facts(task), templates)
     sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
-    if dtype is not None:
+    if dtype is not None and not is_grid(dtype):
         dtype_named(dtype)
     work = None if resume is None else Path(resume)
     common = {"dtype": dtype, "seed": seed, "keep_keys": keep_keys, "progress": progress, "work": work}
     open_choice = method is None and not options and all(size is None for size in sizes.values())
+    if dtype is not None and is_grid(dtype):
+        if smallest:
+            raise InputError(f"`smallest=True`: is chosen among float dtypes; leave out it or `dtype={dtype}`")
+        method = _on_grids(method, dtype)
+        open_choice = False
     if smallest and not open_choice:
         raise InputError("`smallest=True`: chooses the method and its sizes; leave `method`, sizes and options out")
     if smallest:
@@ -176,6 +204,14 @@ def build(
     else:
         built = _by(construction_named(method or default_method(task)), task, sizes, options, **common)
     return replace(built, seconds=time.perf_counter() - started)
+
+
+def _on_grids(method: str | None, dtype: str) -> str:
+    """The method that builds on a grid; another one is an error that names those that do."""
+    able = [construction.id for construction in CONSTRUCTIONS.values() if construction.on_grids]
+    if method is not None and not construction_named(method).on_grids:
+        raise InputError(f"`dtype={dtype}`: {method} does not build on a grid; {', '.join(able)} does")
+    return method or able[0]
 
 
 def _smallest_that_holds(
@@ -191,18 +227,24 @@ def _smallest_that_holds(
     if seed < 0:
         raise InputError(f"seed {seed}: a seed is 0 or more")
     candidates, abandoned = smallest_first(task, dtype)
+    too_slow: list[Candidate] = []
     large = task.distinct_keys > LINEAR_FROM
 
-    def attempt(method: str, deadline: float | None = None) -> Built | None:
+    def attempt(candidate: Candidate, deadline: float | None = None, rounding: float = math.inf) -> Built | None:
+        construction, sizes = construction_named(candidate.method), {"dim": candidate.dim}
         try:
-            built = _by(construction_named(method), task, {}, {}, dtype, seed, keep_keys, progress, work, deadline)
+            built = _by(construction, task, sizes, {}, dtype, seed, keep_keys, progress, work, deadline)
         except (InputError, CheckFailed) as error:
-            abandoned.append(Abandoned(method, str(error)))
+            abandoned.append(Abandoned(candidate.name, str(error)))
             return None
-        if built.certificate.complete:
+        certificate = built.certificate
+        if not certificate.complete:
+            reason = f"{certificate.missed:,} of {certificate.facts:,} facts are not recalled"
+        elif (certificate.margin_rounding or 0.0) > rounding:
+            reason = f"rounding moves logit margins by {certificate.margin_rounding:.0%} of the smallest"
+        else:
             return built
-        missed = f"{built.certificate.missed:,} of {built.certificate.facts:,} facts are not recalled"
-        abandoned.append(Abandoned(method, missed))
+        abandoned.append(Abandoned(candidate.name, reason))
         return None
 
     for place, candidate in enumerate(candidates):
@@ -211,13 +253,16 @@ def _smallest_that_holds(
         if faster and candidate.cpu_seconds > budget.left:
             late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
             abandoned.append(Abandoned(str(candidate), late))
+            too_slow.append(candidate)
             continue
-        if built := attempt(candidate.method, budget.deadline_for(candidate) if faster else None):
+        deadline = budget.deadline_for(candidate) if faster else None
+        if built := attempt(candidate, deadline, STURDY if rest else math.inf):
             return replace(built, attempts=(*abandoned, *built.attempts), runner_up=next(iter(rest), None))
     methods, left_out = fallbacks(task)
     for method in methods:
-        if built := attempt(method):
-            return replace(built, attempts=(*abandoned, *built.attempts))
+        if built := attempt(Candidate(method, 0)):
+            quickest = min(too_slow, key=lambda candidate: candidate.cpu_seconds, default=None)
+            return replace(built, attempts=(*abandoned, *built.attempts), runner_up=quickest)
     raise none_holds(task, dtype, [*abandoned, *left_out])
 
 
@@ -265,7 +310,7 @@ def _by(
     task: Task,
     sizes: dict[str, int | None],
     options: dict[str, Any],
-    dtype: Dtype | None,
+    dtype: Dtype | GridName | None,
     seed: int,
     keep_keys: bool,
     progress: Progress,
@@ -297,6 +342,7 @@ def _by(
     examination = draft.examination or examine(draft.model, task, progress=progress)
     # Times differ between two builds of the same weights, whose folders must not.
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
+    measured |= stated_abstention(draft.model, task)
     claims = {"meets": meets, "guaranteed": draft.guaranteed, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:

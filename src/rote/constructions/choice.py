@@ -15,14 +15,49 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from rote.constructions import CONSTRUCTIONS
-from rote.constructions.construction import Abandoned, Request, parse_options
-from rote.constructions.expected import expected_size
+from rote.constructions.construction import Abandoned, Construction, Request, parse_options
 from rote.errors import CheckFailed, InputError
-from rote.models.spec import Dtype
+from rote.models.spec import Dtype, Spec, size_of
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
+
+FLOAT_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "auto": 4}
+INDEX_BYTES = 8
+
+
+@dataclass(frozen=True)
+class ExpectedSize:
+    """Parameters and bytes of the tensors of a model that has not been built."""
+
+    parameters: int
+    weights: int
+    cpu_seconds: float
+    """Estimate of what building takes."""
+    spec: Spec | None = None
+    """The specification that the build starts from, where one is known."""
+    estimated: str = ""
+    """Why the built size may differ; empty where it is exact."""
+
+
+def expected_size(construction: Construction[Any, Any], request: Request[Any, Any]) -> ExpectedSize | None:
+    """The size by the method's own formula or estimate; none if it has neither, an error if it rejects the facts."""
+    if construction.spec is None:
+        if construction.estimate is None:
+            return None
+        size = construction.estimate(request)
+        seconds = construction.expected_seconds(request)
+        return ExpectedSize(size.parameters, size.bytes, seconds, estimated=size.basis)
+    spec = construction.spec(request)
+    floats, integers = FLOAT_BYTES[request.dtype] * spec.parameters(), INDEX_BYTES * size_of(spec.index_shapes())
+    reason = construction.size_may_differ(request) if construction.size_may_differ else ""
+    weights = floats + integers
+    if construction.estimate is not None:
+        size = construction.estimate(request)
+        weights, reason = size.bytes, size.basis
+    return ExpectedSize(spec.parameters(), weights, construction.expected_seconds(request), spec, estimated=reason)
+
 
 DEFAULT_METHODS: dict[type, str] = {
     AssociationTask: "dana2025.theorem1",
@@ -31,8 +66,33 @@ DEFAULT_METHODS: dict[type, str] = {
 }
 """Methods for tasks whose sizes or options were given without a method."""
 
-TRANSFORMERS = ("rote.selector", "rote.readout", "dana2025.theorem1")
-"""Methods that make attention-only Transformers, of which the smallest is chosen."""
+
+class Shape(NamedTuple):
+    """A method that makes attention-only Transformers, at one embedding dimension."""
+
+    method: str
+    dim: int | None = None
+    """None: the method chooses it."""
+    most: int | None = None
+    """The most facts that it is tried on."""
+
+
+TRANSFORMERS = (
+    Shape("rote.selector"),
+    Shape("dana2025.corollary1", most=500),
+    Shape("dana2025.theorem1", dim=3, most=1_000),
+    Shape("dana2025.theorem1", dim=4, most=2_000),
+    Shape("dana2025.theorem1", dim=6, most=10_000),
+    Shape("dana2025.theorem1", dim=8, most=20_000),
+    Shape("rote.readout"),
+    Shape("dana2025.theorem1"),
+)
+"""Attention-only Transformers of which the smallest is chosen. Parameters grow with the dimension, but the fewer
+dimensions there are, the closer are the answers' vectors, and beyond these numbers of facts float32 rounds away the
+margins or most random initializations are too ill-conditioned."""
+
+STURDY = 0.25
+"""Rounding of logit margins, as a share of the smallest, above which a larger method is tried instead."""
 
 HOPELESS = 2
 """Weights expected to take so many times the smallest folder so far are not built: estimates were at most 35 % off."""
@@ -68,17 +128,27 @@ class Candidate:
     cpu_seconds: float = 0.0
     weights: int = 0
     """Expected bytes of the weights."""
+    dim: int | None = None
+    """Embedding dimension. None: the method chooses it."""
+
+    @property
+    def name(self) -> str:
+        """The method, with the dimension if it is given."""
+        return self.method if self.dim is None else f"{self.method} dim={self.dim}"
 
     def __str__(self) -> str:
-        return f"{self.method}, {self.parameters:,} parameters"
+        return f"{self.name}, {self.parameters:,} parameters"
 
 
 @dataclass
 class Budget:
-    """Seconds for the choice of a method, from when it begins."""
+    """CPU seconds of the building thread for the choice of a method, from when it begins.
+
+    On a quiet machine they are those of the clock; on a busy one the same method is chosen.
+    """
 
     seconds: float
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.thread_time)
 
     @property
     def deadline(self) -> float:
@@ -86,20 +156,22 @@ class Budget:
 
     @property
     def left(self) -> float:
-        return self.deadline - time.monotonic()
+        return self.deadline - time.thread_time()
 
     def deadline_for(self, candidate: Candidate) -> float:
         """When to give a candidate up: where the time is spent, or well after it should have ended."""
-        return min(self.deadline, time.monotonic() + OVERRUN * candidate.cpu_seconds)
+        return min(self.deadline, time.thread_time() + OVERRUN * candidate.cpu_seconds)
 
 
 def smallest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Candidate], list[Abandoned]]:
     """Transformers that may hold the facts, fewest parameters first, and methods that reject them."""
     candidates, left = [], []
-    for method in TRANSFORMERS:
+    for method, dim, most in TRANSFORMERS:
+        if most is not None and task.distinct_keys > most:
+            continue
         construction = CONSTRUCTIONS[method]
         request: Request[Any, Any] = Request(
-            task, parse_options(construction, {}), dtype=dtype or construction.default_dtype
+            task, parse_options(construction, {}), dim=dim, dtype=dtype or construction.default_dtype
         )
         if construction.spec is None:
             raise ValueError(f"{method} does not tell its size, so it cannot be compared")
@@ -109,7 +181,7 @@ def smallest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Can
             left.append(Abandoned(method, str(error).removeprefix(f"{method}: ")))
             continue
         seconds = 0.0 if construction.cpu_seconds is None else construction.cpu_seconds(request)
-        candidates.append(Candidate(method, spec.parameters(), seconds))
+        candidates.append(Candidate(method, spec.parameters(), seconds, dim=dim))
     return sorted(candidates, key=lambda candidate: candidate.parameters), left
 
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.errors import InputError, nearest, problems, validation_problems
+from rote.models.grid import GridName
 from rote.models.spec import Dtype, Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 from rote.tasks.change import Change
 from rote.tasks.changes import changed
-from rote.theory import RESULTS
-from rote.theory.papers import PAPERS
+from rote.theory import PAPERS, RESULTS
 
 if TYPE_CHECKING:
     from rote.measure.certificate import Examination
@@ -61,11 +61,11 @@ class Request(Generic[TaskT_co, OptionsT_co]):
     dim: int | None = None
     head_dim: int | None = None
     heads: int | None = None
-    dtype: Dtype | Literal["auto"] = "float32"
+    dtype: Dtype | GridName | Literal["auto"] = "float32"
     seed: int = 0
     progress: Progress = SILENT
     deadline: float | None = None
-    """Time on the monotonic clock at which a fit stops; a solve in closed form runs to its end."""
+    """CPU time of the thread (`time.thread_time`) at which a fit stops; a solve in closed form runs to its end."""
     work: Path | None = None
     """Folder in which a long build may keep what it has solved, so that the same build resumes after a kill."""
 
@@ -127,6 +127,8 @@ class EditRequest(Generic[OptionsT_co]):
     """What `Draft.sample` was when it was built."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What an earlier edit in this process left for the next one."""
+    keep_bits: bool = False
+    """Whether the logits of all other facts are to stay the same bit for bit; only `edits_bitwise` has it."""
 
     @property
     def before(self) -> AssociationTask:
@@ -171,6 +173,8 @@ class Construction(Generic[TaskT, OptionsT]):
     """Where in the paper it is, and what is not the paper's own."""
     edit: Callable[[EditRequest[OptionsT]], Draft] | None = None
     """How facts of a model are changed, added and forgotten. None if that takes building again."""
+    edits_bitwise: bool = False
+    """Whether `edit` can add facts so that all others keep every bit of their logits."""
     sizes: tuple[str, ...] = SIZES
     """Which of dim, head_dim and heads its models have; giving another is an error."""
     meets: str | None = None
@@ -179,6 +183,8 @@ class Construction(Generic[TaskT, OptionsT]):
     """Why it meets no result, if it meets none."""
     exact: bool = True
     """Whether every fact must be recalled; otherwise the certificate says how many are."""
+    on_grids: bool = False
+    """Whether `build` takes a grid such as int8 for a dtype."""
     default_dtype: Dtype | Literal["auto"] = "float32"
     """Precision if the user names none; `auto` lets the construction choose the smallest that is exact."""
 

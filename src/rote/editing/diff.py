@@ -17,9 +17,8 @@ from rote.editing.edit import Edited
 from rote.errors import InputError
 from rote.folders import Folder, load
 from rote.folders.named_facts import facts_of_folder
-from rote.measure.matching import for_model
+from rote.measure.matching import for_model, stream_logits
 from rote.measure.recall import margins
-from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
@@ -204,7 +203,7 @@ def _rank(name: str, change: Tensor) -> int | None:
     """Rank of a change; output maps of heads are one matrix that maps all heads to the stream."""
     if change.ndim == 3:
         change = change.transpose(0, 1).flatten(1) if name.endswith("output") else change.flatten(0, 1)
-    if change.ndim != 2 or change.numel() > MOST_RANKED:
+    if change.ndim != 2 or change.numel() > MOST_RANKED or not change.isfinite().all():
         return None
     sizes = torch.linalg.svdvals(change)
     # Entries were rounded to the saved dtype: what that leaves of a zero is about 1e-6 of the largest.

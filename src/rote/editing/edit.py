@@ -22,6 +22,7 @@ from rote.folders import Folder, load, write_folder
 from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate, Examination, examine
 from rote.measure.recall import recall
+from rote.models.grid import is_grid
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
@@ -37,6 +38,10 @@ REFUSED = {
     "nichani2024.trained": "its weights were fitted to all facts at once",
 }
 """Why models of these constructions have no exact edit."""
+
+COMPARED = 500
+"""Facts that are run in float64 too, for the rounding that an edit's certificate states: half are those with the
+smallest margins. All facts are run in the saved dtype. A build compares all; float64 would take most of an edit."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ def edit(
     facts: Facts | None = None,
     *,
     forget_as: Forget = "never-stored",
+    keep_bits: bool = False,
     progress: Progress = SILENT,
 ) -> Edited:
     """Change, add and forget facts of a model that rote built. Every other fact is kept, and all are checked.
@@ -117,6 +123,9 @@ def edit(
     A forgotten fact is `never-stored` (the weights of a model built without it from the same random initialization) or
     `erased` (logits near zero for every token).
 
+    With `keep_bits`, every fact is added by its own head, which is exactly zero on all other keys, so that the logits
+    of all other facts stay the same bit for bit. Attention-only models alone have such edits.
+
     >>> import rote
     >>> task = rote.facts("random:vocab=12,context=2,facts=40,seed=1")
     >>> built = rote.build(task, method="dana2025.theorem1")
@@ -126,7 +135,8 @@ def edit(
     (39, False)
     """
     subject = subject_of(model, facts)
-    return edited(subject, checked(asked(changes, subject.before), subject.before, subject.reader, forget_as), progress)
+    taken = checked(asked(changes, subject.before), subject.before, subject.reader, forget_as)
+    return edited(subject, taken, progress, keep_bits)
 
 
 @dataclass(frozen=True)
@@ -185,10 +195,12 @@ def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, An
     return construction
 
 
-def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SILENT) -> Edited:
+def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SILENT, keep_bits: bool = False) -> Edited:
     """The model after changes that fit its facts."""
     if not changes:
         raise InputError("changes: there are none, or every answer is already as asked for; nothing is to be edited")
+    if keep_bits:
+        _refuse_bitwise(subject, changes)
     started = time.perf_counter()
     construction, provenance = subject.construction, subject.provenance
     margins = subject.kept.get("margins")
@@ -208,17 +220,20 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         _request(construction, subject.base, provenance, progress),
         provenance["sample"] if isinstance(provenance.get("sample"), dict) else {},
         dict(subject.kept),
+        keep_bits,
     )
     after = request.after
     if construction.edit is None:
         raise InputError(f"{construction.id} has no edit")
     with one_blas_thread():
         draft = construction.edit(request)
-    examination = draft.examination or examine(draft.model, after, progress=progress)
+    examination = draft.examination or examine(draft.model, after, progress=progress, compared=COMPARED)
     moved = _largest_margin_change(subject.before, margins, after, examination)
     counts = _counts(subject.before, changes)
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
     measured |= {**counts, "largest_margin_change": moved}
+    if draft.examination is None and after.facts > COMPARED:
+        measured["rounding_facts"] = COMPARED
     claims = {"meets": draft.meets or construction.meets, "guaranteed": draft.guaranteed, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
@@ -239,6 +254,21 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
     )
 
 
+def _refuse_bitwise(subject: Subject, changes: Sequence[Change]) -> None:
+    """Say why an edit cannot leave the logits of all other facts as they are, bit for bit."""
+    if not subject.construction.edits_bitwise:
+        raise InputError(
+            f"`keep_bits`: {subject.construction.id} models have no heads to add; leave it out, or build the "
+            "model again by dana2025.theorem1"
+        )
+    counts = _counts(subject.before, changes)
+    if others := counts["changed"] + counts["forgotten"]:
+        raise InputError(
+            f"`keep_bits`: facts can only be added so, and {others:,} of these changes set or forget one; make them in "
+            "an edit without it"
+        )
+
+
 def _keeps_keys(model: Model) -> bool:
     return model.reader is None or model.reader.stored is not None
 
@@ -253,6 +283,8 @@ def _request(
     if not isinstance(options, dict) or type(seed) is not int or not 0 <= seed < 2**63 or not whole:
         raise InputError("the model folder does not say how it was built, as another program leaves it; build it again")
     dtype = given.get("dtype") or construction.default_dtype
+    if is_grid(dtype):
+        raise InputError(f"a model in {dtype} is on a grid, which an edit would leave; build it again with the changes")
     if dtype != "auto":
         dtype_named(dtype)
     return Request(base, parse_options(construction, options), **sizes, dtype=dtype, seed=seed, progress=progress)
@@ -280,10 +312,9 @@ def _largest_margin_change(
         old = new = np.flatnonzero(before.answers == after.answers)
     else:
         rows = rows_by_key(after)
+        places = [(row, rows.get(key)) for row, key in enumerate(map(tuple, before.contexts.tolist()))]
         pairs = [
-            (row, rows[key])
-            for row, key in enumerate(map(tuple, before.contexts.tolist()))
-            if key in rows and after.answers[rows[key]] == before.answers[row]
+            (row, place) for row, place in places if place is not None and after.answers[place] == before.answers[row]
         ]
         old, new = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     if not len(old):

@@ -16,7 +16,7 @@ from rote.files import TABLE, read_regular
 from rote.tasks.association import AssociationTask
 from rote.tasks.change import Change, Forget
 from rote.tasks.changes import rows_by_key
-from rote.tasks.frame_protocol import Frame
+from rote.tasks.facts import Frame
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.origin import Reading
 from rote.tasks.readers.formats import table_in

@@ -1,35 +1,119 @@
-"""Training from several seeds: the model that recalls most is kept and certified."""
+"""Training from several seeds: the model that recalls most is kept and certified.
+
+Kept seeds: one model folder per ended seed, so that an interrupted training resumes.
+
+They are in `NAME.seeds` until the best of all seeds is written to `NAME`. A kept seed is reused only if it was trained
+on the same facts, with the same specification, protocol, engine and device.
+"""
 
 from __future__ import annotations
 
+import json
+import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from rote.arguments import typed
 from rote.display import html_pairs
-from rote.errors import CheckFailed, InputError
+from rote.errors import InputError
 from rote.experiments.executor import HERE
-from rote.experiments.kept_seeds import KeptSeeds
 from rote.experiments.ledgers.ledger import FailedTrial
-from rote.experiments.seeds import SeedTrainer, train_seeds
+from rote.experiments.seeds import BestModel, SeedTrainer, train_seeds
 from rote.experiments.sizing.theory import theorem1_guarantee
-from rote.folders import write_folder
-from rote.measure.certificate import Certificate, examine
-from rote.models.attention_only import AttentionOnly, Transformer
-from rote.models.mlp_transformer import MlpTransformer
+from rote.folders import read_folder, write_folder
+from rote.interrupts import kept, no_longer_kept
+from rote.measure.certificate import examine
+from rote.models import AttentionOnly, MlpTransformer, Transformer
+from rote.models.model import Model
+from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
-from rote.tasks import Task, require_tokens
+from rote.tasks import Task, TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
-from rote.tasks.origin import Origin
 from rote.training.protocol import EngineName, Protocol
 from rote.training.result import Trained
 from rote.training.train import protocol_of, scores_scaled
 
+MEASURED = ("engine", "accuracy", "sampled_accuracy", "batch_accuracy", "loss", "diverged_at", "seconds")
+"""Fields of `Trained` that cannot be recomputed from the weights."""
+
 
 @dataclass(frozen=True)
-class BestOfSeeds:
+class KeptSeeds:
+    """The folder of ended seeds of one training."""
+
+    folder: Path
+    task: TokenTask
+    spec: Spec
+    protocol: Protocol
+    engine: str
+    device: str
+
+    @staticmethod
+    def beside(output: str | Path) -> Path:
+        """The folder of kept seeds for a model that will be written to `output`."""
+        output = Path(output)
+        return output.with_name(f"{output.name}.seeds")
+
+    def write(self, trained: Trained) -> None:
+        """Write a model that ended, completely or not at all."""
+        measured = {name: getattr(trained, name) for name in MEASURED} | {"curve": trained.curve.tolist()}
+        provenance = {"training": self._identity, "seed": trained.seed, "measured": measured}
+        write_folder(self._path(trained.seed), trained.model, self.task.origin, provenance, None, overwrite=True)
+        kept(self.folder)
+
+    def read(self, seeds: Iterable[int]) -> dict[int, Trained]:
+        """The kept models of these seeds. Seeds of another training are rejected, never mixed in."""
+        ended = {}
+        for seed in seeds:
+            path = self._path(seed)
+            if path.exists():
+                stored = read_folder(path)
+                if stored.provenance.get("training") != self._identity:
+                    raise InputError(
+                        f"{self.folder}: keeps seeds of another training (other facts, sizes or protocol); "
+                        "remove it, or choose another `output`"
+                    )
+                ended[seed] = self._trained(stored.model, seed, stored.provenance["measured"])
+        return ended
+
+    def remove(self) -> None:
+        """Delete the folder once the best model is written. It is renamed first, so a kill leaves no partial seed."""
+        no_longer_kept(self.folder)
+        aside = self.folder.with_name(f".{self.folder.name}.part")
+        shutil.rmtree(aside, ignore_errors=True)
+        if self.folder.exists():
+            self.folder.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+
+    def _path(self, seed: int) -> Path:
+        return self.folder / f"seed-{seed}"
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        identity = {
+            "facts": self.task.fingerprint,
+            "spec": self.spec.to_config(),
+            "protocol": self.protocol.model_dump(mode="json"),
+            "engine": self.engine,
+            "device": self.device,
+        }
+        # As read back from JSON: tuples have become lists.
+        return json.loads(json.dumps(identity))
+
+    def _trained(self, model: Model, seed: int, measured: dict[str, Any]) -> Trained:
+        numbers = {name: measured[name] for name in MEASURED}
+        curve = np.array(measured["curve"]).reshape(-1, 2)
+        model = Model(model.spec, model.weights, self.task.vocabulary, precision=model.precision)
+        return Trained(model=model, seed=seed, protocol=self.protocol, curve=curve, **numbers)
+
+
+@dataclass(frozen=True)
+class BestOfSeeds(BestModel[Trained]):
     """Trained models of one task and specification, and the certificate of the best.
 
     >>> import rote, tempfile
@@ -39,42 +123,19 @@ class BestOfSeeds:
     20
     """
 
-    models: tuple[Trained, ...]
-    """One per seed that ended, in the order of the seeds."""
-    best: Trained
-    certificate: Certificate
-    origin: Origin
-    seconds: float
-    """Wall-clock time of training."""
     failed: tuple[FailedTrial, ...] = ()
     """Seeds whose training failed, with the reasons."""
     kept: KeptSeeds | None = field(default=None, repr=False)
     """Where ended seeds are kept until the best is saved."""
-
-    @property
-    def diverged(self) -> int:
-        return sum(trained.diverged for trained in self.models)
 
     def _repr_html_(self) -> str:
         return html_pairs(
             f"best of {len(self.models)} models trained on {self.origin.source}", self.certificate.shown()
         )
 
-    @property
-    def provenance(self) -> dict[str, Any]:
-        return {
-            "method": "training",
-            "protocol": self.best.protocol.model_dump(mode="json"),
-            "seed": self.best.seed,
-            "seeds": len(self.models),
-            "engine": self.best.engine,
-        }
-
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Write the best model as a model folder with its certificate, and remove the kept seeds."""
-        path = write_folder(
-            Path(folder), self.best.model, self.origin, self.provenance, self.certificate, overwrite=overwrite
-        )
+        path = super().save(folder, overwrite)
         if self.kept is not None:
             self.kept.remove()
         return path
@@ -94,6 +155,7 @@ class BestOfSeeds:
             "divergence": certificate.divergence,
             "parameters": certificate.parameters,
             "bits_per_parameter": certificate.bits_per_parameter,
+            "bits_per_weight_bit": None if certificate.bits is None else certificate.bits / (8 * self.best.model.bytes),
             "guaranteed": theorem1_guarantee(spec),
             "best_seed": self.best.seed,
             "diverged": self.diverged,
@@ -142,16 +204,9 @@ def train_best(
         on=on, workers=workers, progress=progress,
     )  # fmt: skip
     models, seconds = trained.models, time.perf_counter() - began
-    order = [(trained.accuracy, -trained.loss, -trained.seed, trained) for trained in models if not trained.diverged]
-    if not order:
-        if kept is not None:
-            kept.remove()
-        steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)
-        raise CheckFailed(
-            f"training diverged in every seed ({steps}); nothing was written. "
-            f"Lower the learning rate (`peak`, now {models[0].protocol.peak:g}), or add `steps`"
-        )
-    best = max(order, key=lambda ranked: ranked[:3])[-1]
+    if kept is not None and all(trained.diverged for trained in models):
+        kept.remove()
+    best = trained.best()
     certificate = examine(best.model, task, progress=progress).certificate
     return BestOfSeeds(models, best, certificate, task.origin, seconds, trained.failed, kept)
 

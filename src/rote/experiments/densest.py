@@ -1,17 +1,23 @@
 """The densest shape: the sizes of an attention-only model that holds most bits per parameter after training.
 
-Candidates of one budget (`rote.experiments.densest_candidates`) are trained on random tables of all contexts with
+Candidates of one budget (`rote.experiments.densest`) are trained on random tables of all contexts with
 uniform answers, by successive halving (Jamieson and Talwalkar 2016): each round takes more steps and keeps the better
 shapes. Bits are counted in one of two ways:
 
 - `code`: the entropy of the answers minus their codelength under the logits (`rote.measure.softmax_code`). Models are
   trained by plain cross-entropy, which is that codelength.
-- `recall`: the Fano bound from right and wrong answers (`rote.measure.bits`). The final result counts only models with
-  full recall, which hold the complete entropy. Models are trained by the protocol's generalized cross-entropy, which
-  gives up contexts that do not fit in favour of the others (`rote.training.objective`).
+- `recall`: the Fano bound from right and wrong answers (`rote.measure.recall`). The final result counts models of
+  full recall alone, which hold the complete entropy. Models are trained by the protocol's generalized cross-entropy:
+  it gives up contexts that do not fit in favour of the others (`rote.training.objective`).
 
 The same arguments give the same result. With a folder, every trial is recorded in its ledger when it ends. An
 interrupted search resumes, and another search may reuse its trials.
+
+Candidates for the densest shape: attention-only models that use up a budget of parameters.
+
+Of d(S + 2N + 4kH) parameters (Dana, Pydi and Chevaleyre 2025, equation (2)) the vocabulary N, the dimension d and the
+head dimension k are chosen, and H is as large as the budget allows. The table of all contexts has N^S log2 N bits; the
+*load* is the bits of that table divided by the parameters.
 """
 
 from __future__ import annotations
@@ -20,29 +26,93 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from rote.arguments import typed
-from rote.display import Tabular, frame_of
-from rote.errors import problems
-from rote.experiments.densest_candidates import candidates
+from rote.display import DataFrame, Tabular, frame_of
+from rote.errors import InputError, problems
 from rote.experiments.executor import HERE
-from rote.experiments.ledgers.ledger import FailedTrial, TrialKey
+from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import BitsResult, TokenTrial
-from rote.measure.bits import bits_memorized
-from rote.measure.softmax_code import softmax_code
+from rote.measure import bits_memorized, softmax_code
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
 from rote.training.protocol import EngineName, Protocol, best
 from rote.training.result import Trained
 
-if TYPE_CHECKING:
-    import polars
+LOADS = (2.4, 2.8, 3.2, 3.6)
+"""Loads that decide which vocabularies are tried, about what the densest trained models hold."""
+DIMS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100)
+HEAD_DIMS = (1, 2, 3, 5, 8, 13, 20, 32)
+MOST_IN_TOKENS = 0.75
+"""Largest share of the parameters for embedding and unembedding, if dimensions are not given."""
+
+
+def candidates(
+    parameters: int,
+    *,
+    vocabs: Iterable[int] | None = None,
+    dims: Iterable[int] | None = None,
+    head_dims: Iterable[int] | None = None,
+    context: int = 2,
+) -> list[AttentionOnly]:
+    """Every shape of at most `parameters` parameters, each with as many heads as fit and at least one.
+
+    Sizes that are not given come from a geometric grid, which includes k = d (the advice of Dana et al.) and
+    vocabularies whose tables are 2.4 to 3.6 times the budget. Head dimensions above d are left out.
+    """
+    _check_sizes(parameters, context, vocabs=vocabs, dims=dims, head_dims=head_dims)
+    shapes = []
+    for vocab in sorted(set(vocabs or (vocab_of_load(load, parameters, context) for load in LOADS))):
+        for dim in sorted(set(dims or _affordable(parameters, vocab, context))):
+            for head_dim in sorted({k for k in head_dims or (*HEAD_DIMS, dim) if k <= dim}):
+                heads = (parameters - dim * (context + 2 * vocab)) // (4 * dim * head_dim)
+                if heads >= 1:
+                    shapes.append(
+                        AttentionOnly(
+                            vocab=vocab, context=context, dim=dim, head_dim=head_dim, heads=heads, scale_scores=True
+                        )
+                    )
+    if not shapes:
+        raise InputError(
+            f"`parameters={parameters}`: too few for any shape of these sizes; raise them, or lower vocabularies or "
+            "dimensions"
+        )
+    return shapes
+
+
+def vocab_of_load(load: float, parameters: int, context: int = 2) -> int:
+    """The vocabulary, at least 3, whose table of all contexts is nearest to `load` bits per parameter."""
+    bits = load * parameters
+    vocab = 3
+    while (vocab + 1) ** context * math.log2(vocab + 1) <= bits:
+        vocab += 1
+    below, above = (n**context * math.log2(n) for n in (vocab, vocab + 1))
+    return vocab + 1 if above - bits < bits - below else vocab
+
+
+def _affordable(parameters: int, vocab: int, context: int) -> list[int]:
+    return [dim for dim in DIMS if dim * (context + 2 * vocab) <= MOST_IN_TOKENS * parameters]
+
+
+def _check_sizes(parameters: int, context: int, **sizes: Iterable[int] | None) -> None:
+    refused = []
+    if parameters < 1:
+        refused.append(f"`parameters={parameters}`: must be at least 1")
+    if context < 2:
+        refused.append(f"`context={context}`: leaves attention nothing to do; must be at least 2")
+    least = {"vocabs": 2, "dims": 1, "head_dims": 1}
+    for name, values in sizes.items():
+        given: Sequence[int] = [] if values is None else list(values)
+        refused += [f"`{name}`: {value} must be at least {least[name]}" for value in given if value < least[name]]
+    if refused:
+        raise problems("shapes", refused)
+
 
 Criterion = Literal["code", "recall"]
 ROUNDS = (1000, 3000, 10_000)
@@ -135,7 +205,7 @@ class Densest(Tabular):
         """The best shape with k = d in the last round, for comparison."""
         return _best_square(self.rounds[-1])
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> DataFrame:
         """A data frame with one row per shape and round."""
         return frame_of(
             {"round": number, **shape.summary(self.by)}
@@ -204,7 +274,11 @@ def densest_shape(
         results = [
             _shape_result(shape, steps, recorded)
             for shape in shapes
-            if (recorded := [BitsResult.of(row.result) for row in map(ended.rows.get, _keys(planned[shape])) if row])
+            if (
+                recorded := [
+                    BitsResult.of(row.result) for trial in planned[shape] if (row := ended.rows.get(trial.key))
+                ]
+            )
         ]
         results.sort(key=lambda shape: (-shape.score(by), shape.spec.parameters(), shape.spec.dim, shape.spec.head_dim))
         ranked.append(tuple(results))
@@ -233,10 +307,6 @@ def bits_record(trained: Trained, task: AssociationTask) -> dict[str, Any]:
         "answer_bits": bits_memorized(task.entropy_bits, task.facts, recalled, task.vocab),
         "complete": recalled == task.facts,
     }
-
-
-def _keys(trials: Iterable[TokenTrial]) -> list[TrialKey]:
-    return [trial.key for trial in trials]
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -77,8 +77,6 @@ INSTALL = pip_install("cluster")
 
 
 class Executor(Protocol):
-    """Runs pending trials by a trainer."""
-
     def run(
         self, trainer: Trainer[TrialT, ResultT], pending: PendingTrials[TrialT], adaptive: bool, progress: Progress
     ) -> Iterator[TrialOutcome[TrialT, ResultT]]:

@@ -4,15 +4,103 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rote.charts import Chart
 from rote.display import ResultTable
-from rote.experiments.figure_schedule import F, FigureSchedule
-from rote.experiments.verdict import Verdict, claim_summary
-from rote.papers.claims import Claim, Rule
+from rote.papers.claims import Claim, Outcome, PublishedFigure, Rule
+
+F = TypeVar("F", bound=PublishedFigure)
+
+
+class FigureSchedule(ABC, Generic[F]):
+    """A figure, and how it is run. Subclasses are frozen dataclasses that add what their kind leaves to choose."""
+
+    figure: F
+    protocol: str
+    quick: bool
+    repeats: int
+
+    FORMAT: ClassVar[int] = 1
+    """Raised when trials of the same name would come out otherwise: older runs are then not resumed."""
+
+    @property
+    def run(self) -> str:
+        """Names the run. Figures of one name keep their trials together, so that those they share are run once."""
+        return self.figure.id
+
+    @property
+    def default_folder(self) -> Path:
+        return Path("runs") / f"{self.run}-{self.protocol}"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that results depend on besides cell and seed."""
+        return {"experiment": self.run, "protocol": self.protocol, "format": self.FORMAT}
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """How the run was asked for, as the ledger records it: fields of `RunChoices`."""
+        return {"protocol": self.protocol, "quick": self.quick, "repeats": self.repeats}
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Cells of the grid; 0 if `quick` leaves out the figure."""
+
+    @property
+    def published(self) -> int:
+        """Values that the paper released for these cells."""
+        return 0
+
+    @property
+    def conditions(self) -> list[str]:
+        """How the figure is run, in words, for its title line."""
+        seeds = f"{self.repeats} seed{'s' if self.repeats > 1 else ''}"
+        return [f"protocol {self.protocol}", seeds]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The decision on a claim, with the numbers behind it."""
+
+    outcome: Outcome
+    why: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def refuted(self) -> bool:
+        return self.outcome == "not supported"
+
+    def of_claim(self, claim: Claim, data: str) -> Verdict:
+        """What the rule's verdict is worth as a verdict on a claim, given the data that it was measured on."""
+        if claim.cannot_fail:
+            return replace(self, outcome="not tested", why=f"{claim.cannot_fail}; {self.why}")
+        if claim.data and claim.data not in data:
+            return replace(
+                self, outcome="not comparable", why=f"on {data}, not {claim.data}: {self.outcome}, {self.why}"
+            )
+        return self
+
+    def summary(self) -> dict[str, Any]:
+        return {"verdict": self.outcome, "why": self.why, "numbers": self.numbers}
+
+
+def claim_summary(claim: Claim) -> dict[str, Any]:
+    """A claim, who makes it, and the rule that it is judged by, as a document."""
+    said = claim.quotation
+    return {
+        "id": claim.id,
+        "statement": claim.statement,
+        "owner": claim.owner,
+        "quotation": None if said is None else {"words": said.words, "place": said.place, "text": said.text},
+        "rule": claim.rule.in_words,
+        "can_fail": not claim.cannot_fail,
+    }
+
 
 Row = Mapping[str, Any]
 S = TypeVar("S", bound=FigureSchedule[Any])

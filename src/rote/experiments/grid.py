@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from rote.errors import InputError, problems, validation_problems
-from rote.models.attention_only import AttentionOnly, Transformer
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models import AttentionOnly, MlpTransformer, Transformer
 from rote.models.spec import Count
 from rote.training.train import scores_scaled
 
@@ -144,6 +143,5 @@ class Grid(BaseModel):
 
 
 def _sentences(error: ValidationError) -> list[str]:
-    """One sentence per size with invalid values."""
     details = [{**detail, "loc": detail["loc"][:1]} for detail in error.errors()]
     return list(dict.fromkeys(validation_problems(details, Grid.model_fields)))

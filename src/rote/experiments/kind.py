@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rote.experiments.figure_schedule import FigureSchedule
-from rote.experiments.findings import Findings
+from rote.experiments.findings import FigureSchedule, Findings
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.runner import Rows, Schedule
 from rote.models.attention_only import Positions

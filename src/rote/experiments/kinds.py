@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rote.experiments.blocks.kind import BLOCKS
-from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.findings import FigureSchedule
 from rote.experiments.kind import FigureKind, RunChoices
 from rote.experiments.lookups.kind import LOOKUPS
 from rote.experiments.statements.kind import STATEMENTS
@@ -25,7 +25,6 @@ def register_kind(kind: FigureKind[Any, Any]) -> FigureKind[Any, Any]:
 
 
 def kind_of(figure: PublishedFigure) -> FigureKind[Any, Any]:
-    """The kind of a figure, by its class."""
     for kind in KINDS.values():
         if type(figure) in kind.figures:
             return kind
@@ -33,5 +32,4 @@ def kind_of(figure: PublishedFigure) -> FigureKind[Any, Any]:
 
 
 def schedule_of(figure: PublishedFigure, choices: RunChoices | None = None) -> FigureSchedule[Any]:
-    """What a figure's run consists of."""
     return kind_of(figure).schedule(figure, choices or RunChoices())

@@ -21,8 +21,7 @@ import torch
 from rote.constructions.build import build
 from rote.errors import RoteError
 from rote.folders import verify, write_folder
-from rote.measure.divergence import divergence
-from rote.measure.recall import recall
+from rote.measure import divergence, recall
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
 from rote.tasks.facts import facts

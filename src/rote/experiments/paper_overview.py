@@ -9,9 +9,9 @@ from typing import Any
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.errors import InputError, nearest
+from rote.experiments.findings import claim_summary
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import kind_of, schedule_of
-from rote.experiments.verdict import claim_summary
 from rote.papers import FIGURES
 from rote.papers.claims import Claim, PublishedFigure
 from rote.papers.kinds.vectors import CapacityFigure, VectorSetting
@@ -60,6 +60,8 @@ class ClaimVerdict:
     verdict: str
     numbers: str
     command: str
+    basis: str = "run"
+    """What it rests on, see `rote.papers.verdicts.BASES`."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,8 @@ def _capacities(figure: PublishedFigure) -> tuple[MeasuredSeries, ...]:
 
 def _judged(figure: PublishedFigure, claim: Claim) -> JudgedClaim:
     verdicts = [
-        ClaimVerdict(row.protocol, row.verdict, row.numbers, row.command) for row in verdicts_on(figure.id, claim.id)
+        ClaimVerdict(row.protocol, row.verdict, row.numbers, row.command, row.basis)
+        for row in verdicts_on(figure.id, claim.id)
     ]
     return JudgedClaim(
         **claim_summary(claim),

@@ -13,8 +13,6 @@ from rote.papers.claims import GrowsAs, Outcome
 
 @dataclass(frozen=True)
 class Exponent:
-    """The exponent of a power law in one series."""
-
     fitted: float | None
     interval: tuple[float, float] | None
     """95 %; None if there are too few points."""

@@ -156,7 +156,6 @@ class _Tasks(Generic[TrialT, ResultT]):
                 yield trial, result, cpu_seconds
 
     def cancel(self) -> None:
-        """Cancel all running tasks."""
         for reference in self.running:
             self.ray.cancel(reference, force=True)
 
@@ -178,7 +177,6 @@ class _Tasks(Generic[TrialT, ResultT]):
         return max(1, min(share, int(worth / max(self.seconds, 1e-6))))
 
     def _look(self) -> None:
-        """Update the number of tasks that the cluster can run."""
         if self.workers is None and time.monotonic() - self._looked > LOOK_SECONDS:
             self._looked, cores = time.monotonic(), int(self.ray.cluster_resources().get("CPU", 0))
             self._slots = AHEAD * max(1, cores)

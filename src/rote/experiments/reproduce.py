@@ -13,8 +13,7 @@ from typing import Any
 
 from rote.errors import InputError, problems
 from rote.experiments.executor import HERE
-from rote.experiments.figure_schedule import FigureSchedule
-from rote.experiments.findings import Findings
+from rote.experiments.findings import FigureSchedule, Findings
 from rote.experiments.kind import RunChoices
 from rote.experiments.kinds import kind_of, schedule_of
 from rote.experiments.ledgers.ledger import FailedTrial, LedgerContents

@@ -13,26 +13,71 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol
 
 from rote.errors import CheckFailed, InputError
-from rote.experiments.executor import HERE, executor
+from rote.experiments.executor import HERE, executor, in_threads
 from rote.experiments.ledgers.ledger import FailedTrial, Ledger, LedgerContents, TrialKey, TrialRow
-from rote.experiments.ledgers.rows import LedgerRows
-from rote.experiments.trial import ResultT, ResultT_co, Trainer, TrialT
+from rote.experiments.trial import PendingTrials, ResultT, ResultT_co, Trainer, TrialOutcome, TrialT
 from rote.progress import SILENT, Progress
 from rote.training.failure import Failed
 from rote.version import __version__
 
 
+def ended_seeds(rows: Mapping[TrialKey, TrialRow]) -> Mapping[str, Set[int]]:
+    """Seeds of the ended trials by the text of their cell, from any mapping of rows."""
+    if isinstance(rows, LedgerRows):
+        return rows.seeds
+    seeds: dict[str, set[int]] = {}
+    for key in rows:
+        seeds.setdefault(key.cell, set()).add(key.seed)
+    return seeds
+
+
+class LedgerRows(Mapping[TrialKey, TrialRow]):
+    """Rows of the ended trials, including those added since."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._seeds = ledger.seeds()
+        self._rows: dict[TrialKey, TrialRow] | None = None
+
+    @property
+    def seeds(self) -> Mapping[str, Set[int]]:
+        """Seeds of the ended trials by the text of their cell."""
+        return self._seeds
+
+    def add(self, row: TrialRow, key: TrialKey) -> None:
+        """Add the row of a trial that was recorded in the ledger."""
+        self._seeds.setdefault(key.cell, set()).add(key.seed)
+        if self._rows is not None:
+            self._rows[key] = row
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, TrialKey) and key.seed in self._seeds.get(key.cell, ())
+
+    def __getitem__(self, key: TrialKey) -> TrialRow:
+        return self._read()[key]
+
+    def __iter__(self) -> Iterator[TrialKey]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return sum(map(len, self._seeds.values()))
+
+    def _read(self) -> dict[TrialKey, TrialRow]:
+        if self._rows is None:
+            self._rows = {row.key: row for row in self._ledger.rows()}
+        return self._rows
+
+
 @dataclass(frozen=True)
 class RunPart:
-    """Part `number` (1, 2, ...) of `parts`."""
-
     number: int
     parts: int
 
@@ -117,8 +162,6 @@ class TrialList(Generic[TrialT, ResultT]):
 
 @dataclass(frozen=True)
 class RunRows:
-    """The rows of a schedule's trials."""
-
     rows: Rows
     trained: int
     """Trials that ran now; the others were in the ledger."""
@@ -129,7 +172,6 @@ class RunRows:
 
 
 def as_recorded(result: Any) -> dict[str, Any]:
-    """A result that is JSON already."""
     return result
 
 
@@ -185,3 +227,39 @@ def run(
         first = next(iter(failed.values()))
         raise CheckFailed(f"none of {len(failed)} trials ended; {first.reason}")
     return RunRows(finished, trained, tuple(failed.values()), contents)
+
+
+@dataclass(frozen=True)
+class ListedTrials(Generic[TrialT]):
+    """Trials that do not depend on one another. `record` gives what the ledger keeps of one, as JSON."""
+
+    identity: dict[str, Any]
+    """All that results depend on besides cell and seed."""
+    trials: Sequence[TrialT]
+    record: Callable[[TrialT], dict[str, Any]]
+    """A function of a module, so that it can be sent to another machine; the CPU seconds are added to what it gives."""
+
+    about: dict[str, Any] = field(default_factory=dict)
+    adaptive = False
+
+    @property
+    def trainer(self) -> ListedTrials[TrialT]:
+        return replace(self, trials=())
+
+    def pending(self, rows: Rows) -> Sequence[TrialT]:
+        return [trial for trial in self.trials if trial.key not in rows]
+
+    def finished(self, rows: Rows) -> Rows:
+        return {trial.key: rows[trial.key] for trial in self.trials if trial.key in rows}
+
+    def train(
+        self, pending: PendingTrials[TrialT], workers: int | None, progress: Progress
+    ) -> Iterator[TrialOutcome[TrialT, dict[str, Any]]]:
+        return in_threads(pending, workers, progress, "evaluating", self._records, total=len(pending()))
+
+    def _records(self, trials: list[TrialT]) -> list[dict[str, Any]]:
+        return [self._record(trial) for trial in trials]
+
+    def _record(self, trial: TrialT) -> dict[str, Any]:
+        started = time.thread_time()
+        return {**self.record(trial), "seconds": time.thread_time() - started}

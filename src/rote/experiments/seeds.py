@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rote.errors import InputError
+from rote.errors import CheckFailed, InputError
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.runner import TrialList, run, run_ledger
 from rote.experiments.trial import PendingTrials, Trainer, Trial, TrialOutcome
+from rote.folders import write_folder
+from rote.measure.certificate import Certificate
 from rote.models.spec import Spec
 from rote.progress import Progress
-from rote.tasks import TokenTask, VectorTask
+from rote.tasks import Origin, TokenTask, VectorTask
 from rote.training.failure import FAILURES, Failed
 from rote.training.protocol import EngineName, Protocol
 from rote.training.query_attention.protocol import VectorProtocol
@@ -79,12 +82,54 @@ class VectorSeedTrainer:
 
 @dataclass(frozen=True)
 class SeedModels(Generic[ModelT]):
-    """The models of several seeds."""
-
     models: tuple[ModelT, ...]
     """One per seed that ended, in the order of the seeds."""
     failed: tuple[FailedTrial, ...]
     """Seeds whose training failed, with the reasons."""
+
+    def best(self) -> ModelT:
+        """The one that recalls most; ties are broken by the smaller loss, then by the smaller seed."""
+        ended = [trained for trained in self.models if not trained.diverged]
+        if not ended:
+            steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in self.models)
+            raise CheckFailed(
+                f"training diverged in every seed ({steps}); nothing was written. "
+                f"Lower the learning rate (`peak`, now {self.models[0].protocol.peak:g}), or add `steps`"
+            )
+        return min(ended, key=lambda trained: (-(trained.accuracy or 0.0), trained.loss, trained.seed))
+
+
+@dataclass(frozen=True)
+class BestModel(Generic[ModelT]):
+    """Trained models of one task and specification, and the certificate of the best."""
+
+    models: tuple[ModelT, ...]
+    """One per seed that ended, in the order of the seeds."""
+    best: ModelT
+    certificate: Certificate
+    origin: Origin
+    seconds: float
+    """Wall-clock time of training."""
+
+    @property
+    def diverged(self) -> int:
+        return sum(trained.diverged for trained in self.models)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        return {
+            "method": "training",
+            "protocol": self.best.protocol.model_dump(mode="json"),
+            "seed": self.best.seed,
+            "seeds": len(self.models),
+            "engine": self.best.engine,
+        }
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Write the best model as a model folder with its certificate."""
+        return write_folder(
+            Path(folder), self.best.model, self.origin, self.provenance, self.certificate, overwrite=overwrite
+        )
 
 
 def train_seeds(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rote.display import frame_of
+from rote.display import DataFrame, frame_of
 from rote.errors import InputError
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.trial import TokenResult
@@ -19,9 +19,6 @@ from rote.measure.laws import LawFit, Points, compare_laws
 from rote.papers.kinds.lookups import FULL, Weighting
 from rote.progress import SILENT, Progress
 from rote.theory.phi import phi_inverse
-
-if TYPE_CHECKING:
-    import polars
 
 SIZES = ("heads", "head_dim", "dim", "width", "layers")
 SQUARE = "dim = head_dim"
@@ -105,7 +102,7 @@ def sweep_laws(
     return laws
 
 
-def laws_frame(laws: Sequence[SweepLaw]) -> polars.DataFrame:
+def laws_frame(laws: Sequence[SweepLaw]) -> DataFrame:
     """One row per sweep, fitted form and parameter, with its interval."""
     return frame_of(
         {

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rote.errors import InputError
-from rote.tasks import TokenTask
-from rote.tasks.shape import TaskShape
+from rote.tasks import TaskShape, TokenTask
 
 CHUNK = 1 << 20
 

@@ -2,7 +2,8 @@
 
 Load is facts divided by capacity, the H k + d associations guaranteed by Theorem 1 of Dana et al. 2025. The facts are
 fixed and the number of heads follows from the load. Above a load of 1 only `rote.readout` finds a model: it fits where
-Theorem 1 solves. Every statement about a model is measured on it, fact by fact.
+Theorem 1 solves. Models of `madden2025` have one head and hold their facts in an MLP; their capacity is its neurons.
+Every statement about a model is measured on it, fact by fact.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from rote.arguments import typed
 from rote.constructions.build import Built, build
@@ -35,8 +37,8 @@ from rote.export.target import target_named
 from rote.folders.destination import FolderKind, check_destination, written_aside
 from rote.folders.folder import write_json
 from rote.folders.layout import SOURCE
-from rote.measure.ground_truth import ground_truth
-from rote.models.attention_only import AttentionOnly
+from rote.measure.ground_truth import ablations, ground_truth
+from rote.models.attention_only import Transformer
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, require_associations
 from rote.tasks.facts import Facts, facts
@@ -44,9 +46,12 @@ from rote.tasks.facts import Facts, facts
 SOLVED: dict[str, tuple[str, ...]] = {
     "dana2025.theorem1": ("layers.0.output", "unembed"),
     "rote.readout": ("layers.0.output", "unembed"),
+    "madden2025": ("layers.0.mlp_out",),
 }
 """Methods whose models have heads, with the tensors that the answers determine; all others are random."""
-LARGEST_LOAD = {"dana2025.theorem1": 1.0}
+METHODS = ("dana2025.theorem1", "rote.readout")
+"""Methods of a suite by default."""
+LARGEST_LOAD = {"dana2025.theorem1": 1.0, "madden2025": 1.0}
 """Largest load with a guarantee; beyond it the method is not tried."""
 LOADS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 SHAPES = ((12, 4), (20, 5), (32, 8))
@@ -56,8 +61,6 @@ SUITE_FOLDER = FolderKind("a suite of models", (MANIFEST, SCHEMA))
 
 @dataclass(frozen=True)
 class SuiteCell:
-    """One model to build."""
-
     method: str
     dim: int
     head_dim: int
@@ -89,7 +92,7 @@ def suite(
     *,
     loads: Sequence[float] = LOADS,
     shapes: Sequence[tuple[int, int]] = SHAPES,
-    methods: Sequence[str] = tuple(SOLVED),
+    methods: Sequence[str] = METHODS,
     formats: Sequence[str] = (),
     seeds: int = 1,
     overwrite: bool = False,
@@ -147,18 +150,18 @@ def suite(
 
 
 def shipped_schema() -> str:
-    """The schema of both files, as text."""
     return files("rote.experiments").joinpath("suite.schema.json").read_text(encoding="utf-8")
 
 
 def _made(cell: SuiteCell, table: AssociationTask, folder: Path, formats: Sequence[str]) -> SuiteModel:
     """Build one model, take it apart and write it."""
-    built = build(
-        table, cell.method, dim=cell.dim, head_dim=cell.head_dim, heads=cell.heads(table.facts), seed=cell.seed
-    )
+    in_mlp = cell.method == "madden2025"
+    heads = 1 if in_mlp else cell.heads(table.facts)
+    options: dict[str, Any] = {"width": math.ceil(table.facts / cell.load)} if in_mlp else {}
+    built = build(table, cell.method, dim=cell.dim, head_dim=cell.head_dim, heads=heads, seed=cell.seed, **options)
     spec, certificate = built.model.spec, built.certificate
-    if not isinstance(spec, AttentionOnly) or certificate.min_margin is None or certificate.margin_rounding is None:
-        raise TypeError("methods of suites make attention-only models of associations")
+    if not isinstance(spec, Transformer) or certificate.min_margin is None or certificate.margin_rounding is None:
+        raise TypeError("methods of suites make Transformers of associations")
     built.save(folder / SOURCE)
     for name in formats:
         export_model(built, name, folder / name, table)
@@ -170,7 +173,7 @@ def _made(cell: SuiteCell, table: AssociationTask, folder: Path, formats: Sequen
         method=cell.method,
         seed=cell.seed,
         load=cell.load,
-        capacity=spec.heads * spec.head_dim + spec.dim,
+        capacity=spec.width or spec.heads * spec.head_dim + spec.dim,
         spec=spec.to_config(),
         parameters=certificate.parameters,
         dtype=certificate.dtype,
@@ -187,6 +190,7 @@ def _made(cell: SuiteCell, table: AssociationTask, folder: Path, formats: Sequen
 
 def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
     tokens = table.vocabulary.tokens
+    without_head, without_mlp = ablations(built.model, table)
     for part in ground_truth(built.model, table):
         for index, row in enumerate(range(part.rows.start, part.rows.stop)):
             fact, heads = table[row], part.heads[index]
@@ -201,7 +205,9 @@ def _truths(built: Built, table: AssociationTask) -> Iterator[FactTruth]:
                 heads_to_answer=tuple(map(tuple, heads[:, :, 0].tolist())),
                 heads_to_nearest=tuple(map(tuple, heads[:, :, 1].tolist())),
                 mlps=tuple(Part(to_answer=answer, to_nearest=nearest) for answer, nearest in mlps),
-                held_by=tuple(tuple(layer.nonzero()[0].tolist()) for layer in part.holds[index]),
+                heads_ablated=tuple(map(tuple, without_head[row].tolist())),
+                mlps_ablated=() if without_mlp is None else tuple(without_mlp[row].tolist()),
+                held_by=tuple(() if mlps else tuple(layer.nonzero()[0].tolist()) for layer in part.holds[index]),
             )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST, SCHEMA, TRUTH = "manifest.json", "schema.json", "truth.json"
 
 
@@ -42,10 +42,14 @@ class FactTruth(BaseModel):
     """What every head adds to the nearest answer's logit, a row per layer."""
     mlps: tuple[Part, ...]
     """What every layer's MLP adds; empty where there are none."""
+    heads_ablated: tuple[tuple[float, ...], ...]
+    """The margin without each head (zero-ablation), a row per layer: an intervention to score attribution against."""
+    mlps_ablated: tuple[float, ...]
+    """The margin without each layer's MLP; empty where there are none."""
     held_by: tuple[tuple[int, ...], ...]
     """Heads that hold the fact by construction, a row per layer: their output is not zero and they attend, on this key,
     to some token before the last. The weights are these heads' rows of the solved tensors, and the answer's row of the
-    unembedding."""
+    unembedding. Empty in models whose MLP holds the facts: there the solved tensor is the MLP's output matrix."""
 
 
 class ModelTruth(BaseModel):
@@ -71,7 +75,8 @@ class SuiteModel(BaseModel):
     load: float
     """Requested load: facts divided by capacity."""
     capacity: int
-    """Associations that Theorem 1 of Dana et al. 2025 guarantees for this shape, H k + d."""
+    """Associations that a result guarantees for this shape: H k + d (Theorem 1 of Dana et al. 2025), or one per neuron
+    of an MLP (Madden et al. 2025)."""
     spec: dict[str, Any]
     """Architecture and sizes."""
     parameters: int

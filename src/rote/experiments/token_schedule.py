@@ -10,12 +10,10 @@ from typing import Any, Generic, TypeVar
 from torch import Tensor
 
 from rote.experiments.ledgers.ledger import TrialKey
-from rote.experiments.ledgers.rows import ended_seeds
-from rote.experiments.runner import Rows
+from rote.experiments.runner import Rows, ended_seeds
 from rote.experiments.trial import PendingTrials, TokenTrial, TrialOutcome
 from rote.progress import Progress
-from rote.tasks import AssociationTask, DistributionTask
-from rote.tasks.generators import random_associations
+from rote.tasks import AssociationTask, DistributionTask, random_associations
 from rote.training.failure import Failed
 from rote.training.protocol import EngineName
 from rote.training.result import Trained
@@ -67,7 +65,6 @@ class TokenSchedule(Generic[TaskT]):
         return trials
 
     def pending(self, rows: Rows) -> list[TokenTrial]:
-        """Trials that have not ended."""
         ended = ended_seeds(rows)
         return [
             trial
@@ -116,7 +113,6 @@ class RandomTables:
 
 
 def training_record(trained: Trained) -> dict[str, Any]:
-    """The ledger's record of a trained model."""
     return {
         "seed": trained.seed,
         "protocol": trained.protocol.name,

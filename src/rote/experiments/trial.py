@@ -73,8 +73,6 @@ def record_of(kind: Callable[..., AnyT], result: Mapping[str, Any], **own: Any) 
 
 @dataclass(frozen=True)
 class TokenResult:
-    """One trained model."""
-
     accuracy: float | None
     """Over all contexts alike; None where training diverged."""
     loss: float | None
@@ -88,7 +86,6 @@ class TokenResult:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> TokenResult:
-        """The record of a ledger's row."""
         return record_of(
             cls,
             result,
@@ -113,7 +110,6 @@ class BitsResult:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> BitsResult:
-        """The record of a ledger's row."""
         return record_of(cls, result)
 
 

@@ -1,6 +1,8 @@
 """Models in other people's formats, with a certificate made in the library that will run them."""
 
 from rote.export import targets as targets
+from rote.export.as_format import FormatRecall as FormatRecall
+from rote.export.as_format import recall_as as recall_as
 from rote.export.certificate import RuntimeCertificate as RuntimeCertificate
 from rote.export.export import Exported as Exported
 from rote.export.export import export_model as export_model

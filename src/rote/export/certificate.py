@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict
 from rote.export.exported_files import ExportedFiles
 from rote.export.runtime import BATCH, Runtime
 from rote.export.subject import ExportSubject
-from rote.export.templates import sentences
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.progress import SILENT, Progress
+from rote.tasks.templates import sentences
 
 
 class Condition(BaseModel):
@@ -138,7 +138,7 @@ def examine_runtime(
             same = [
                 got == meant and written[answer] == word
                 for got, meant, answer, word in zip(
-                    ids, expected[rows], answers[rows].tolist(), subject.answers[rows], strict=True
+                    ids, expected[rows], answers[rows].tolist(), subject.first_words[rows], strict=True
                 )
             ]
             read += same

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rote.arguments import typed
-from rote.errors import CheckFailed, InputError, cut, disk_error, problems
+from rote.errors import CheckFailed, InputError, cut, disk_error, nearest, problems
+from rote.export.answer_words import AnswerTokens
 from rote.export.certificate import RuntimeCertificate, RuntimeExamination, examine_runtime
+from rote.export.common.temperature import LARGEST
 from rote.export.exported_files import ExportedFiles
 from rote.export.requirement import install_line, refuse_missing
 from rote.export.subject import Exportable, ExportSubject, subject_of
@@ -42,7 +45,10 @@ def export_model(
     facts: Facts | None = None,
     *,
     cache: str | None = None,
-    templates: tuple[str, ...] | list[str] = (),
+    format: str | None = None,
+    templates: tuple[str, ...] | list[str] | None = None,
+    answers: AnswerTokens = "one",
+    gain: float | None = None,
     overwrite: bool = False,
     progress: Progress = SILENT,
 ) -> Exported:
@@ -51,8 +57,13 @@ def export_model(
     `model` is a model, what `rote.build` gives, or a model folder; `to` names the target (`rote.export.TARGETS`);
     `facts` are read again from where a folder says they came from when they are not given. A folder is written only
     if the target library recalls every fact that the model recalls. `cache="float16"` has it keep keys and values in
-    half precision meanwhile, where a target lets that be chosen. `templates` are sentences that the exported tokenizer
-    reads as keys, such as "The {relation} of {country} is"; every sentence of every fact is checked.
+    half precision meanwhile, where a target lets that be chosen. `format="Q8_0"` writes the matrices in one of the
+    target's formats of few bits (gguf); a model that was built on a grid (`dtype="int8"`) is held by it exactly.
+    `format="int8"` (onnx, llama) and `format="int4"` (onnx) store the integers of such a model.
+    `templates` are sentences that the exported tokenizer reads as keys, such as "The {relation} of {country} is"; every
+    sentence of every fact is checked. Default: those given when the model was built. With
+    `answers="words"` an answer is written word by word and ends by itself.
+    `gain` multiplies the logits. Default: the smallest power of two that makes every answer certain when sampled.
 
     >>> import rote, tempfile
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -63,13 +74,24 @@ def export_model(
     target, path = target_named(to), Path(output)
     check_destination(path, overwrite, EXPORTED_FOLDER)
     _refuse_cache(target, cache)
+    refuse_format(target, format)
     refuse_missing(to, target.requirements, target.extra)
     subject = subject_of(
-        model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts), templates
+        model, facts if facts is None or isinstance(facts, str | Task) else read_facts(facts), templates, answers
     )
+    if gain is not None:
+        if not (0 < gain <= LARGEST and math.frexp(gain)[0] == 0.5):
+            raise InputError(f"`gain={gain:g}`: give a power of two up to {LARGEST:g}, which rounds nothing")
+        subject = replace(subject, gain=gain)
+    if subject.templates and templates is None and not target.sentences:
+        subject = replace(subject, templates=())
+    if answers == "words" and not target.answer_words:
+        able = ", ".join(name for name, other in TARGETS.items() if other.answer_words)
+        raise InputError(f"`answers=words`: {to} writes an answer as one token; export to {able}")
     if templates and not target.sentences:
         able = ", ".join(name for name, other in TARGETS.items() if other.sentences)
         raise InputError(f"`templates`: {to} has no tokenizer that reads sentences; export to {able}")
+    subject = replace(subject, format=format)
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
     return Exported(path, _write(target, subject, cache, path, progress))
@@ -84,6 +106,17 @@ def _refuse_cache(target: Target, cache: str | None) -> None:
     raise InputError(f"`cache={cache}`: is not one of {', '.join(target.caches)}")
 
 
+def refuse_format(target: Target, format: str | None) -> None:
+    if format is None or format in target.formats:
+        return
+    if not target.formats:
+        others = ", ".join(name for name, other in TARGETS.items() if other.formats)
+        raise InputError(
+            f"`format={format}`: {target.id} has no formats of few bits; leave it out, or export to {others}"
+        )
+    raise InputError(f"`format={format}`: is not one of {', '.join(target.formats)}{nearest(format, target.formats)}")
+
+
 def _write(
     target: Target, subject: ExportSubject, cache: str | None, path: Path, progress: Progress
 ) -> RuntimeCertificate:
@@ -94,6 +127,7 @@ def _write(
                 target.write(subject, aside),
                 cache=cache or next(iter(target.caches), None),
                 templates=tuple(template.text for template in subject.templates),
+                answer_tokens=subject.answer_tokens,
             )
         write_manifest(aside, manifest)
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
@@ -103,11 +137,21 @@ def _write(
         if not certificate.complete:
             raise CheckFailed(
                 f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
-                "Build by dana2025.theorem1 with `solve=dense`, whose margins rounding moves least, or choose another "
-                "target"
+                f"{_remedy(subject.format)}"
             )
         write_json(aside / CERTIFICATE, certificate.model_dump(mode="json"))
     return certificate
+
+
+def _remedy(format: str | None) -> str:
+    if format is None:
+        return (
+            "Build by dana2025.theorem1 with `solve=dense`, whose margins rounding moves least, or choose another "
+            "target"
+        )
+    fitting = {"Q8_0": "int8", "Q5_0": "int4", "Q4_0": "int4"}.get(format)
+    build = "" if fitting is None else f"Build with `dtype={fitting}`, whose weights {format} holds exactly, or "
+    return f"{build}{'choose' if build else 'Choose'} a format of more bits"
 
 
 def examine_folder(

@@ -19,7 +19,6 @@ from rote.export.clean_copy import OTHER, OWN, clean_copy
 from rote.export.export import EXPORTED_FOLDER, in_library
 from rote.export.exported_files import ExportedFiles
 from rote.export.requirement import refuse_missing
-from rote.export.spelling import Spelling, refuse_ambiguous
 from rote.export.target import Manifest, write_manifest
 from rote.export.targets.lm_eval import FACTS, LmEval, asked_by_harness, write_task
 from rote.files import HeldFolder, held
@@ -30,6 +29,7 @@ from rote.folders.verification import CertificateCheck, Verification
 from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
+from rote.tasks.spelling import Spelling, refuse_ambiguous
 
 TARGET = LmEval()
 

@@ -15,18 +15,19 @@ from torch import Tensor
 
 from rote.constructions.build import Built
 from rote.errors import InputError, problems
-from rote.export.spelling import Spelling, refuse_ambiguous
-from rote.export.templates import Template, parsed_templates
+from rote.export.answer_words import AnswerTokens, AnswerWords
+from rote.export.common.places import Pairs
 from rote.folders.folder import Folder, read_folder
 from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate
-from rote.measure.matching import for_model
+from rote.measure.matching import for_model, stream_logits
 from rote.measure.recall import margins
-from rote.measure.streaming import stream_logits
 from rote.models.model import Model
 from rote.tasks import AssociationTask, Task, require_associations
 from rote.tasks.facts import facts as read_facts
 from rote.tasks.origin import UNNAMED, Origin
+from rote.tasks.spelling import Spelling, refuse_ambiguous
+from rote.tasks.templates import Template, parsed_templates
 
 Exportable = Model | Built | Folder | str | Path
 
@@ -43,6 +44,39 @@ class ExportSubject:
     certificate: Certificate | None
     templates: tuple[Template, ...] = ()
     """Sentences that the exported tokenizer reads as keys, in targets that have one."""
+    format: str | None = None
+    """The target's own format of few bits for the matrices, where one was chosen."""
+    gain: float | None = None
+    """What the logits are multiplied by. Default: the smallest power of two that makes every answer certain."""
+    answer_tokens: AnswerTokens = "one"
+    """Whether an answer is one token, or its words and an end of text."""
+
+    def answer_words(self, pairs: Pairs | None) -> AnswerWords | None:
+        """The words of every answer; None where an answer is one token."""
+        if self.answer_tokens == "one":
+            return None
+        return AnswerWords.of(self.task.answers.tolist(), self.spelling.tokens, self.vocab + len(pairs or ()))
+
+    @cached_property
+    def longest_answer(self) -> int:
+        """Tokens that are generated for the longest answer, its end included."""
+        words = self.answer_words(None)
+        return 1 if words is None else words.longest + 1
+
+    @cached_property
+    def first_words(self) -> list[str]:
+        """What the first token of every answer says."""
+        words = self.answer_words(None)
+        return self.answers if words is None else [words.words[answer][0] for answer in self.task.answers.tolist()]
+
+    @property
+    def vocab(self) -> int:
+        return len(self.spelling.tokens)
+
+    @property
+    def read_back(self) -> np.ndarray | None:
+        """Answers that the exported model reads after it wrote them."""
+        return None if self.answer_tokens == "one" else self.task.answers
 
     @cached_property
     def margins(self) -> Float[Tensor, " facts"]:
@@ -68,12 +102,16 @@ class ExportSubject:
 
     @cached_property
     def answers(self) -> list[str]:
-        """The answers in words."""
         return [self.spelling.tokens[answer] for answer in self.task.answers.tolist()]
 
 
-def subject_of(source: Exportable, facts: Task | str | None = None, templates: Sequence[str] = ()) -> ExportSubject:
-    """The model and its facts; facts that are not given are read again from where the model's folder says."""
+def subject_of(
+    source: Exportable,
+    facts: Task | str | None = None,
+    templates: Sequence[str] | None = None,
+    answer_tokens: AnswerTokens = "one",
+) -> ExportSubject:
+    """The model and its facts. Facts and templates that are not given are those of the model's folder."""
     model, origin, provenance, certificate = _parts(source)
     folder = source.path if isinstance(source, Folder) else Path(source) if isinstance(source, str | Path) else Path()
     found = facts if isinstance(facts, Task) else _facts_of(origin, certificate, facts, folder)
@@ -89,8 +127,10 @@ def subject_of(source: Exportable, facts: Task | str | None = None, templates: S
     spelling = Spelling.of(task)
     if wrong := refuse_ambiguous(spelling, task):
         raise problems("export", wrong)
-    read = parsed_templates(templates, task, spelling)
-    return ExportSubject(model, task, spelling, task.origin, provenance, certificate, read)
+    remembered = () if origin is None else origin.templates
+    read = parsed_templates(remembered if templates is None else templates, task, spelling)
+    written = task.origin if not remembered else task.origin.model_copy(update={"templates": remembered})
+    return ExportSubject(model, task, spelling, written, provenance, certificate, read, answer_tokens=answer_tokens)
 
 
 def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Certificate | None]:
@@ -99,7 +139,7 @@ def _parts(source: Exportable) -> tuple[Model, Origin | None, dict[str, Any], Ce
     if isinstance(source, Folder):
         return source.model, source.origin, source.provenance, source.certificate
     if isinstance(source, Built):
-        return source.model, None, source.provenance, source.certificate
+        return source.model, source.origin, source.provenance, source.certificate
     return source, None, {}, None
 
 

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rote.errors import InputError, nearest, problems, validation_problems
+from rote.export.answer_words import AnswerTokens
 from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
@@ -35,6 +36,10 @@ class Manifest:
     """Dtype of the keys and values that are kept between tokens, where a target lets it be chosen."""
     templates: tuple[str, ...] = ()
     """Sentences that are read as keys."""
+    format: str | None = None
+    """The target's own format of few bits that its matrices are in, where one was chosen."""
+    answer_tokens: AnswerTokens = "one"
+    """Whether an answer is one token, or its words and an end of text."""
 
     def ids(self, vocab: int) -> dict[tuple[int, int], int] | None:
         """The id of each token at each position."""
@@ -53,8 +58,12 @@ class Target(ABC):
     """The files that hold numbers. All others follow from the model and its facts (`rote.export.clean_copy`)."""
     sentences: ClassVar[bool] = False
     """Whether its tokenizer can read sentences as keys."""
+    answer_words: ClassVar[bool] = False
+    """Whether it can write an answer word by word."""
     caches: ClassVar[tuple[str, ...]] = ()
     """Dtypes that the cache of keys and values may have, the usual one first."""
+    formats: ClassVar[tuple[str, ...]] = ()
+    """Formats of few bits that its matrices may be in."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -99,12 +108,18 @@ class ManifestFile(BaseModel):
     places: tuple[tuple[int, int], ...] | None
     cache: str | None
     templates: tuple[str, ...] = ()
+    format_: str | None = Field(None, alias="blocks")
+    answer_tokens: AnswerTokens = "one"
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    content = {"format": FORMAT, **asdict(manifest)}
+    content = {**asdict(manifest), "format": FORMAT}
     if not manifest.templates:
         del content["templates"]
+    if manifest.format is not None:
+        content["blocks"] = manifest.format
+    if manifest.answer_tokens == "one":
+        del content["answer_tokens"]
     (folder / MANIFEST).write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
@@ -117,4 +132,4 @@ def read_manifest(folder: HeldFolder) -> Manifest:
     except ValidationError as error:
         wrong = validation_problems(error.errors(), ManifestFile.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
-    return Manifest(read.target, read.gain, read.places, read.cache, read.templates)
+    return Manifest(read.target, read.gain, read.places, read.cache, read.templates, read.format_, read.answer_tokens)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from rote.errors import InputError, problems, validation_problems
 from rote.export.certificate import RuntimeCertificate
 from rote.export.clean_copy import OTHER, OWN, clean_copy, refuse_foreign_code
-from rote.export.export import examine_folder, in_library
+from rote.export.common.temperature import LARGEST
+from rote.export.export import examine_folder, in_library, refuse_format
 from rote.export.exported_files import ExportedFiles
 from rote.export.facts_task import verify_task
 from rote.export.requirement import refuse_missing
@@ -45,7 +46,11 @@ def verify_export(path: str | Path, facts: Task, progress: Progress = SILENT) ->
         manifest = read_manifest(folder)
         target = target_named(manifest.target)
         refuse_missing(target.id, target.requirements, target.extra)
-        subject = _subject(read_folder(path / SOURCE, below=path), facts, manifest.templates)
+        subject = _subject(read_folder(path / SOURCE, below=path), facts, manifest)
+        refuse_format(target, manifest.format)
+        if 0 < manifest.gain <= LARGEST:
+            subject = replace(subject, gain=manifest.gain)
+        subject = replace(subject, format=manifest.format)
         if refused := target.refusals(subject):
             raise problems(f"{target.id} cannot hold this model", refused)
         return _verified(folder, stated, manifest, target, subject, progress)
@@ -67,7 +72,7 @@ def _verified(
 
     with clean_copy(folder, write, target.data) as copy:
         cache = manifest.cache if manifest.cache in target.caches else next(iter(target.caches), None)
-        own = replace(written[0], cache=cache, templates=manifest.templates)
+        own = replace(written[0], cache=cache, templates=manifest.templates, answer_tokens=manifest.answer_tokens)
         found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress)
     checks = [
         *_checks(stated, found.certificate),
@@ -88,12 +93,12 @@ def _stated(folder: HeldFolder) -> RuntimeCertificate:
         raise problems(f"{where}: not as rote writes it", wrong) from None
 
 
-def _subject(source: Folder, facts: Task, templates: tuple[str, ...]) -> ExportSubject:
+def _subject(source: Folder, facts: Task, manifest: Manifest) -> ExportSubject:
     """The model in the folder with these facts, under the name that the facts had when it was exported."""
     if isinstance(facts, AssociationTask):
         origin = facts.origin.model_copy(update={"source": source.origin.source})
         facts = AssociationTask(facts.contexts, facts.answers, facts.vocabulary, origin)
-    return subject_of(source, facts, templates)
+    return subject_of(source, facts, manifest.templates, manifest.answer_tokens)
 
 
 def _checks(stated: RuntimeCertificate, examined: RuntimeCertificate) -> Iterator[CertificateCheck]:

@@ -19,4 +19,4 @@ if TYPE_CHECKING:
     from rote.folders.verification import Verification as Verification
     from rote.folders.verification import verify as verify
 
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -2,17 +2,32 @@
 stored keys. No pickle is written or read.
 
 A folder is written aside and renamed: it is complete or absent.
+
+Sparse weights of whole numbers, packed: which places are not zero, and the numbers that stand there.
+
+The ReLU memorizers compute with whole numbers and leave nine weights in ten at zero. Their tensors are laid out with
+the layers last, since a place that is used in one layer is often used in the next, and become two streams of bytes:
+
+- `packed.places`: one bit a weight, set where it is not zero;
+- `packed.values`: the weights that are not zero, as 2v or -2v - 1 (so that small numbers of either sign are small),
+  least significant bytes of all of them first, then the next ones.
+
+Both are compressed by LZMA2 without a container, so that nothing but the weights is in them. Unpacking gives the same
+tensors bit for bit, in memory bounded by the shapes that the specification asks for.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import safetensors.numpy
 import safetensors.torch
 import torch
@@ -32,19 +47,62 @@ from rote.folders.layout import (
     VOCABULARY,
     WEIGHTS,
     FolderConfig,
+    key_reader,
     opened_model,
     read_config,
+    read_vocabulary,
+    refuse_larger,
 )
-from rote.folders.packed import packed, unpacked
-from rote.folders.reading import key_reader, read_vocabulary, refuse_larger
+from rote.folders.on_grids import levels_of, read_from_grids, stored_on_grids
 from rote.folders.tensors import TensorFile
-from rote.folders.unpacked import PLACES
+from rote.folders.unpacked import FILTERS, LARGEST, PLACES, VALUES, WORD, unpacked_arrays
 from rote.measure.certificate import Certificate
+from rote.models.grid import Precision, is_grid
 from rote.models.model import Model, dtype_named, misfits
 from rote.models.spec import Spec
-from rote.tasks.origin import Origin
-from rote.tasks.vocabulary import Vocabulary
+from rote.tasks import Origin, Vocabulary
 from rote.version import __version__
+
+
+def packed(weights: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
+    """The weights in two streams, or none where they are not whole numbers or packing them does not save half."""
+    tensors = [weights[name].detach() for name in sorted(weights)]
+    if not tensors or not all(tensor.is_floating_point() for tensor in tensors):
+        return None
+    if not all(bool(((tensor == tensor.round()) & (tensor.abs() < LARGEST)).all()) for tensor in tensors):
+        return None
+    flat = np.concatenate([_layers_last(tensor.double().numpy()) for tensor in tensors])
+    values = flat[flat != 0].astype(np.int64)
+    # -0.0 would come back as 0.0: equal, but not the same bits, and fingerprints are of bits.
+    if bool(np.signbit(flat[flat == 0]).any()):
+        return None
+    folded = np.where(values < 0, -2 * values - 1, 2 * values).astype("<u8")
+    width = max(1, -(-int(folded.max()).bit_length() // 8)) if len(folded) else 1
+    planes = folded.view(np.uint8).reshape(-1, WORD)[:, :width].T
+    streams = {PLACES: np.packbits(flat != 0).tobytes(), VALUES: planes.tobytes()}
+    small = {name: _compressed(stream) for name, stream in streams.items()}
+    dense = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    return small if 2 * sum(tensor.numel() for tensor in small.values()) <= dense else None
+
+
+def unpacked(
+    tensors: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]], dtype: torch.dtype, where: str
+) -> dict[str, Tensor]:
+    """The weights of these shapes that `packed` put into two streams; `where` names the file in messages."""
+    if wrong := [tensor.dtype for tensor in tensors.values() if tensor.dtype == torch.bfloat16]:
+        raise InputError(f"{where}: packed weights are bytes, found a tensor of {wrong[0]}")
+    arrays = unpacked_arrays({name: tensor.numpy() for name, tensor in tensors.items()}, shapes, where)
+    return {name: torch.from_numpy(array).to(dtype) for name, array in arrays.items()}
+
+
+def _layers_last(array: np.ndarray) -> np.ndarray:
+    return np.moveaxis(array, 0, -1).ravel() if array.ndim > 1 else array.ravel()
+
+
+def _compressed(stream: bytes) -> Tensor:
+    return torch.frombuffer(
+        bytearray(lzma.compress(stream, format=lzma.FORMAT_RAW, filters=FILTERS)), dtype=torch.uint8
+    )
 
 
 @dataclass(frozen=True)
@@ -110,7 +168,8 @@ def folder_files(
     config = FolderConfig(
         format=FORMAT,
         spec=model.spec.to_config(),
-        dtype=cast(Any, model.dtype_name),
+        dtype=cast(Any, model.precision_name),
+        levels=None if model.precision is None else levels_of(model.precision),
         facts=origin,
         provenance=provenance,
         versions=versions(),
@@ -122,7 +181,8 @@ def folder_files(
     if model.vocabulary is not None:
         files[VOCABULARY] = vocabulary_bytes(model.vocabulary)
     if certificate is not None:
-        files[CERTIFICATE] = certificate_bytes(certificate)
+        # Measures that such a task does not have are left out.
+        files[CERTIFICATE] = _compact(certificate.model_dump(mode="json", exclude_none=True))
     return files
 
 
@@ -143,11 +203,6 @@ def vocabulary_bytes(vocabulary: Vocabulary) -> bytes:
     return packed_xz(_compact(list(vocabulary.tokens)))
 
 
-def certificate_bytes(certificate: Certificate) -> bytes:
-    """`certificate.json`; measures that such a task does not have are left out."""
-    return _compact(certificate.model_dump(mode="json", exclude_none=True))
-
-
 def weights_bytes(model: Model) -> int:
     """Bytes of a model's tensors as they are written: packed where that pays, else all of them."""
     return sum(tensor.numel() * tensor.element_size() for tensor in _tensors(model).values())
@@ -164,6 +219,8 @@ def written_bytes(path: str | Path) -> int:
 
 
 def _tensors(model: Model) -> dict[str, Tensor]:
+    if model.precision is not None:
+        return stored_on_grids(model.weights, model.precision)
     return packed(model.weights) or {name: tensor.contiguous() for name, tensor in model.weights.items()}
 
 
@@ -191,25 +248,27 @@ def read_folder(path: str | Path, below: Path | None = None) -> Folder:
         vocabulary = read_vocabulary(folder, VOCABULARY)
         if vocabulary is None and config.stored_keys is not None:
             raise InputError(f"{path / VOCABULARY}: missing, though the keys of this model are words; build it again")
-        weights = _weights(folder, spec, config.dtype)
+        weights, precision = _weights(folder, spec, config)
         reader = key_reader(folder, config, spec, vocabulary)
         try:
-            model = Model(spec, weights, vocabulary, reader)
+            model = Model(spec, weights, vocabulary, reader, precision)
         except RoteError as error:
             raise _misfit(path, error) from None
         return Folder(path, model, config.facts, config.provenance, _certificate(folder))
 
 
-def _weights(folder: HeldFolder, spec: Spec, dtype: str) -> dict[str, Tensor]:
+def _weights(folder: HeldFolder, spec: Spec, config: FolderConfig) -> tuple[dict[str, Tensor], Precision | None]:
     """The tensors of a folder, unpacked where they are packed; none is read before all of them are known to fit."""
     file = TensorFile.of(folder, WEIGHTS)
+    if is_grid(config.dtype) or config.levels is not None:
+        return read_from_grids(file, spec, config)
     is_packed = PLACES in file.entries
     refuse_larger(spec, file, is_packed)
     if is_packed:
-        return unpacked(file.torch(), spec.shapes(), dtype_named(dtype), file.where)
+        return unpacked(file.torch(), spec.shapes(), dtype_named(config.dtype), file.where), None
     if differences := misfits(spec, file.outline()):
         raise _misfit(folder.path, problems(f"{spec.architecture} model", differences))
-    return file.torch()
+    return file.torch(), None
 
 
 def _misfit(path: Path, error: Exception) -> InputError:

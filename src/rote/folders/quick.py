@@ -7,8 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from rote.folders.layout import CERTIFICATE, VOCABULARY, WEIGHTS, opened_model, read_config
-from rote.folders.reading import key_reader, read_vocabulary, refuse_larger
+from rote.folders.layout import (
+    CERTIFICATE,
+    VOCABULARY,
+    WEIGHTS,
+    key_reader,
+    opened_model,
+    read_config,
+    read_vocabulary,
+    refuse_larger,
+)
 from rote.folders.tensors import DTYPES, TensorFile
 from rote.folders.unpacked import PLACES, unpacked_arrays
 from rote.models import AttentionOnly, MemoryTransformer, few_memory, few_questions

@@ -1,4 +1,4 @@
-"""Packed weights (`rote.folders.packed`) read back as arrays, without a tensor library."""
+"""Packed weights (`rote.folders.folder`) read back as arrays, without a tensor library."""
 
 from __future__ import annotations
 

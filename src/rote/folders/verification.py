@@ -16,7 +16,6 @@ from rote.errors import InputError
 from rote.folders.folder import Folder, read_folder
 from rote.folders.layout import CERTIFICATE
 from rote.measure.certificate import Certificate, Examination, examine
-from rote.models.model import dtype_named
 from rote.models.spec import Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
@@ -97,9 +96,10 @@ def verify(folder: Folder | str | Path, task: Facts, progress: Progress = SILENT
         raise InputError(f"{folder.path / CERTIFICATE}: missing; there is nothing to verify. Use `rote recall`")
     findings = _examine_known(folder, task, progress)
     stated, remade = folder.certificate.model_dump(), findings.certificate.model_dump()
+    noise = ROUNDING_FLOOR * torch.finfo(folder.model.dtype).eps
     making = ("meets", "guaranteed", "measured")
     checks = [
-        CertificateCheck(name, stated[name], remade[name], _agrees(name, stated, remade))
+        CertificateCheck(name, stated[name], remade[name], _agrees(name, stated, remade, noise))
         for name in remade
         if name not in making
     ]
@@ -177,7 +177,7 @@ def _examine_known(folder: Folder, task: Task, progress: Progress) -> Examinatio
     return Examination(certificate, np.sort(np.concatenate([known[findings.missed], np.flatnonzero(unknown)])))
 
 
-def _agrees(name: str, stated: dict[str, Any], remade: dict[str, Any]) -> bool:
+def _agrees(name: str, stated: dict[str, Any], remade: dict[str, Any], noise: float) -> bool:
     """Whether a statement is found again, with room where rounding itself is measured.
 
     Another order of summing rounds otherwise: a margin may move by its rounding, and the rounding severalfold.
@@ -187,8 +187,7 @@ def _agrees(name: str, stated: dict[str, Any], remade: dict[str, Any]) -> bool:
     if not isinstance(before, float) or not isinstance(now, float) or not all(isinstance(x, float) for x in rounding):
         return same(before, now)
     if name == "margin_rounding":
-        floor = ROUNDING_FLOOR * torch.finfo(dtype_named(remade["dtype"])).eps
-        return before >= 0 and max(before, now) <= max(floor, ROUNDING_ROOM * min(before, now))
+        return before >= 0 and max(before, now) <= max(noise, ROUNDING_ROOM * min(before, now))
     if name == "min_margin":
         return same(before, now) or abs(before - now) <= remade["margin_rounding"] * abs(now)
     return same(before, now)

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from rote.errors import InputError
+from rote.errors import InputError, cut
 from rote.version import pip_install
 
 INSTALL = pip_install("hf")
@@ -111,8 +111,24 @@ class LanguageModel:
         if not texts:
             return []
         end = self.tokenizer.eos_token_id
-        encoded = self.tokenizer(texts, return_attention_mask=False)["input_ids"]
-        return [ids[:-1] if len(ids) > 1 and ids[-1] == end else ids for ids in encoded]
+        return [ids[:-1] if len(ids) > 1 and ids[-1] == end else ids for ids in self.tokens(texts)]
+
+    def tokens(self, texts: list[str], marks: bool = True) -> list[list[int]]:
+        """Tokens of each text, with the marks that the tokenizer puts around it or without; each has an embedding."""
+        try:
+            found = self.tokenizer(texts, add_special_tokens=marks, return_attention_mask=False)["input_ids"]
+        except BaseException as error:
+            # A pattern without end is given up by the package tokenizers in an exception that is no `Exception`.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise InputError(f"{self.name}: its tokenizer cannot be used ({cut(error)}); is it damaged?") from None
+        most = self.module.get_input_embeddings().weight.shape[0]
+        outside = next((token for ids in found for token in ids if not 0 <= token < most), None)
+        if outside is not None:
+            raise InputError(
+                f"{self.name}: its tokenizer has a token {outside}, and the model {most:,}; is it damaged?"
+            )
+        return found
 
     def decode(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids)

@@ -5,6 +5,7 @@ Nothing is fetched and no code from a model's folder is run unless you allow it.
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +17,14 @@ from safetensors import SafetensorError
 from rote.arguments import typed
 from rote.errors import InputError
 from rote.lm.language_model import LanguageModel, need_gguf, transformers
+from rote.lm.limits import filling, guarded, refuse_config, refuse_more_than_filled
 from rote.lm.weight_files import WeightFiles, weight_files
 from rote.models.model import dtype_named
 
 Kind = Literal["causal", "encoder"]
 
 UNREADABLE = (
-    OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RuntimeError, OverflowError, MemoryError,
+    OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError,
     NotImplementedError, ImportError, struct.error, SafetensorError,
 )  # fmt: skip
 """What the readers of configurations, tokenizers and weights raise on a file that is not as it should be."""
@@ -66,6 +68,7 @@ def load_language_model(
     if config.is_encoder_decoder:
         raise InputError(f"{model}: is an encoder and a decoder in one; give a causal language model, or an encoder")
     kind = _read(lambda: kind_of(config), model, "configuration", files, download)
+    _refuse_no_language_model(config, kind, model)
     tokenizer = _read(
         lambda: package.AutoTokenizer.from_pretrained(where, **common), model, "tokenizer", files, download
     )
@@ -75,10 +78,16 @@ def load_language_model(
         options["attn_implementation"] = "eager"
     if files is not None and files.gguf is None:
         options["use_safetensors"] = True
+    if files is not None and not remote_code:
+        filled = filling(files.folder, files.gguf)
+        refuse_config(config.to_dict(), where)
+        make = functools.partial(loader.from_config, config)
+        _read(lambda: refuse_more_than_filled(make, filled, where), model, "configuration", files, download)
     module, loaded = _read(lambda: loader.from_pretrained(where, **options), model, "weights", files, download)
     _refuse_missing(model, loaded)
     # A GGUF file's numbers keep their stored precision, whatever dtype is given.
     module = module.to(device=place, dtype=kind_of_number).eval()
+    guarded(module, str(model))
     return LanguageModel(str(model), module, tokenizer, kind)
 
 
@@ -104,6 +113,14 @@ def kind_of(config: Any) -> Kind:
         return "encoder"
     both = config.model_type in mapping.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     return "causal" if not both or getattr(config, "is_decoder", False) else "encoder"
+
+
+def _refuse_no_language_model(config: Any, kind: Kind, model: str | Path) -> None:
+    """Models of images and others may bring a part that their library fetches."""
+    mapping = transformers().models.auto.modeling_auto
+    known = {*mapping.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *mapping.MODEL_FOR_MASKED_LM_MAPPING_NAMES}
+    if kind == "encoder" and config.model_type in mapping.MODEL_MAPPING_NAMES and config.model_type not in known:
+        raise InputError(f"{model}: {config.model_type} is no language model; give a causal one, or an encoder")
 
 
 def _device(name: str) -> torch.device:

@@ -29,11 +29,12 @@ def passages(model: LanguageModel, text: str, number: int, tokens: int) -> Tenso
     """The first `number` passages of `tokens` tokens, marks that the tokenizer puts around a text included."""
     words = text.split()
     sample = " ".join(words[:20])
-    bare = model.tokenizer(sample, add_special_tokens=False)["input_ids"]
-    marked = model.tokenizer(sample)["input_ids"]
+    (bare,), (marked,) = model.tokens([sample], marks=False), model.tokens([sample])
     if not bare:
         raise InputError(f"`text`: the tokenizer of {model.name} finds no token in {sample[:60]!r}")
-    front = next(place for place in range(len(marked)) if marked[place : place + len(bare)] == bare)
+    front = next((place for place in range(len(marked)) if marked[place : place + len(bare)] == bare), None)
+    if front is None:
+        raise InputError(f"{model.name}: its tokenizer changes a text when it marks its ends; is it damaged?")
     before, after = marked[:front], marked[front + len(bare) :]
     inside = tokens - len(before) - len(after)
     if inside < 2:
@@ -42,7 +43,7 @@ def passages(model: LanguageModel, text: str, number: int, tokens: int) -> Tenso
     for start in range(0, len(words), 1000):
         if len(ids) >= number * inside:
             break
-        ids += model.tokenizer(" ".join(words[start : start + 1000]), add_special_tokens=False)["input_ids"]
+        ids += model.tokens([" ".join(words[start : start + 1000])], marks=False)[0]
     if len(ids) < number * inside:
         raise InputError(
             f"`text`: {number} passages of {tokens} tokens need {number * inside:,} tokens, given {len(ids):,}; "

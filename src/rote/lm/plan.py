@@ -17,13 +17,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from torch import nn
-
 from rote.arguments import typed
 from rote.display import html_rows
 from rote.errors import InputError
 from rote.lm.any_model import recall
 from rote.lm.language_model import LanguageModel
+from rote.lm.lora import Modules, effective_parameters, matrices_of
 from rote.progress import SILENT, Progress
 from rote.tasks.facts import Facts
 
@@ -32,23 +31,6 @@ ENOUGH, MOST = 2.0, 3.6
 """Measured bits per parameter: after 1,000 exposures, and the most of random strings."""
 AMPLE = 0.1
 """Share of `ENOUGH` below which capacity is not the question."""
-ROLES = {
-    "attention": ("q_proj", "k_proj", "v_proj", "o_proj", "c_attn", "qkv_proj"),
-    "mlp": (
-        "gate_proj",
-        "up_proj",
-        "down_proj",
-        "c_fc",
-        "gate_up_proj",
-        "fc1",
-        "fc2",
-        "dense_h_to_4h",
-        "dense_4h_to_h",
-    ),
-    "down": ("down_proj", "fc2"),
-}
-"""Names of matrices by what they do; GPT-2's `c_proj` is both an attention's and an MLP's."""
-Modules = Literal["all", "attention", "mlp", "down"]
 Verdict = Literal["ample", "room", "close", "cannot hold"]
 
 
@@ -156,33 +138,9 @@ def lm_plan(
     )  # fmt: skip
 
 
-def matrices_of(module: nn.Module, modules: Modules) -> dict[str, tuple[int, int]]:
-    """Shapes (inputs, outputs) of the matrices inside blocks that LoRA would adapt, by name."""
-    found = {}
-    for name, part in module.named_modules():
-        weight = getattr(part, "weight", None)
-        if weight is None or weight.ndim != 2 or isinstance(part, nn.Embedding) or name.endswith("lm_head"):
-            continue
-        inputs, outputs = weight.shape if type(part).__name__ == "Conv1D" else weight.shape[::-1]
-        if _belongs(name, modules):
-            found[name] = (int(inputs), int(outputs))
-    return found
-
-
-def _belongs(name: str, modules: Modules) -> bool:
-    above, _, last = name.rpartition(".")
-    if last == "c_proj":
-        inside = "mlp" if above.endswith("mlp") else "attention"
-        return modules in ("all", inside) or (modules == "down" and inside == "mlp")
-    if modules == "all":
-        return any(last in names for names in ROLES.values())
-    return last in ROLES[modules]
-
-
 def _rank(rank: int, shapes: Sequence[tuple[int, int]], bits: float, widest: int) -> LoraRank:
-    within = [min(rank, *shape) for shape in shapes]
     every = sum(rank * sum(shape) for shape in shapes)
-    effective = sum(own * (sum(shape) - own) for own, shape in zip(within, shapes, strict=True))
+    effective = effective_parameters(list(shapes), rank)
     density = bits / effective
     verdict: Verdict = "ample" if density < AMPLE * ENOUGH else "room" if density <= ENOUGH else "close"
     if density > MOST:

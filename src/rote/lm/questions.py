@@ -12,8 +12,7 @@ from string import Formatter
 
 from rote.errors import InputError, nearest, problems
 from rote.lm.language_model import LanguageModel
-from rote.tasks import AssociationTask
-from rote.tasks.vocabulary import PAD, SEPARATOR
+from rote.tasks import PAD, SEPARATOR, AssociationTask
 
 RELATION = "relation"
 """A key column of this name divides a table: each relation has its own templates, answers to choose from and counts."""
@@ -47,8 +46,6 @@ BUILT_IN: dict[str, Mapping[str, Sequence[str]]] = {"countries": COUNTRIES}
 
 @dataclass(frozen=True)
 class Template:
-    """A template that was parsed."""
-
     text: str
     columns: tuple[str, ...]
 
@@ -91,8 +88,6 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class QuestionTable:
-    """Facts in words, row by row."""
-
     columns: tuple[str, ...]
     """The key's columns."""
     keys: tuple[dict[str, str], ...]

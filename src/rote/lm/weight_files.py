@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError, listed, problems
-from rote.files import read_json
+from rote.files import WORDS, read_json
+from rote.lm.limits import refuse_config, refuse_large, refuse_others
 
 CONFIG = "config.json"
+INDEX, ADAPTER = "model.safetensors.index.json", "adapter_config.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 GGUF_MAGIC = b"GGUF"
 
@@ -62,6 +64,7 @@ def weight_files(path: Path, gguf: str | None) -> WeightFiles:
     """What to load from a folder or a GGUF file at `path`; every unreadable file is named."""
     if path.is_dir():
         _refuse_other_than_files(path)
+        refuse_large(path)
     if path.is_file():
         if path.suffix != ".gguf":
             raise InputError(f"{path}: is a file; give a model's folder, or a file that ends in .gguf")
@@ -103,11 +106,22 @@ def _real(path: Path) -> Path:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """A model's config.json."""
     config = read_json(_real(path))
     if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
         raise InputError(f"{path}: says no `model_type`; is this the folder of a Hugging Face model?")
+    refuse_config(config, str(path))
     return config
+
+
+def _refuse_elsewhere(folder: Path, config: dict[str, Any]) -> None:
+    """Refuse a folder whose weights are said to be elsewhere: in other folders, or in a model that it adapts."""
+    if (folder / ADAPTER).exists():
+        raise InputError(f"{folder}: has a configuration and an adapter of another model; remove {ADAPTER}")
+    if (folder / INDEX).exists():
+        index = read_json(_real(folder / INDEX), WORDS)
+        refuse_others(folder, index.get("weight_map") if isinstance(index, dict) else None, str(folder / INDEX))
+    if "transformers_weights" in config:
+        refuse_others(folder, {"": config["transformers_weights"]}, str(folder / CONFIG))
 
 
 def _checked_safetensors(folder: Path) -> dict[str, Any]:
@@ -115,6 +129,7 @@ def _checked_safetensors(folder: Path) -> dict[str, Any]:
     from safetensors import SafetensorError, safe_open
 
     config = read_config(folder / CONFIG)
+    _refuse_elsewhere(folder, config)
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         pickles = sorted(file.name for file in folder.iterdir() if file.suffix in PICKLES)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import torch
 
 from rote.arguments import typed
-from rote.measure.matching import for_model
-from rote.measure.streaming import stream_logits
+from rote.measure.matching import for_model, stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
+from rote.tasks.distribution import require_distributions
 from rote.tasks.facts import Facts, facts
-from rote.tasks.kinds import require_distributions
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,45 @@ from torch import Tensor
 from rote.measure.inspection import HeadIndex, is_linear, transformer_of, without_heads
 from rote.measure.matching import for_model
 from rote.measure.recall import margins, recall
-from rote.measure.specialisation import Specialisation, specialisation
-from rote.models.budget import FORWARD_FLOATS
 from rote.models.forward.decomposition import Decomposition, decomposed
 from rote.models.model import Model
+from rote.models.spec import FORWARD_FLOATS
 from rote.progress import SILENT, Progress
 from rote.tasks import Task, TokenTask, require_tokens
+
+MOST_TOKENS = 16
+"""Most tokens that are distinguished, the commonest first."""
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """What heads add to margins, by a token of the key."""
+
+    position: int
+    """Of the key, counted from 0: the one that takes fewest values, so that a group is many facts."""
+    tokens: tuple[str, ...]
+    facts: tuple[int, ...]
+    """Facts of each token."""
+    added: np.ndarray
+    """Tokens x heads, layer by layer: the mean of what the head adds to these facts' margins."""
+
+
+def specialisation(task: TokenTask, added: np.ndarray) -> Specialisation | None:
+    """From what every head adds to every fact's margin (facts x heads); nothing where no position tells facts apart."""
+    distinct = [len(np.unique(column)) for column in task.contexts.T]
+    varying = [position for position, count in enumerate(distinct) if count > 1]
+    if not varying:
+        return None
+    position = min(varying, key=lambda place: distinct[place])
+    ids, group, counts = np.unique(task.contexts[:, position], return_inverse=True, return_counts=True)
+    common = np.argsort(-counts, kind="stable")[:MOST_TOKENS]
+    return Specialisation(
+        position=position,
+        tokens=task.vocabulary.words(ids[common]),
+        facts=tuple(counts[common].tolist()),
+        added=np.stack([added[group == place].mean(0, dtype=np.float64) for place in common]),
+    )
+
 
 MOST_LOGITS = 5 * 10**9
 """Facts x heads x vocabulary up to which every head of a one-layer model is ablated for every fact."""

@@ -24,3 +24,12 @@ def wilson(successes: int, trials: int) -> Interval:
     return Interval(
         0.0 if successes == 0 else max(0.0, centre - half), 1.0 if successes == trials else min(1.0, centre + half)
     )
+
+
+def clopper_pearson(successes: int, trials: int) -> Interval:
+    """The exact 95 % interval for a share (Clopper and Pearson 1934): never less sure than it says."""
+    from scipy.stats import beta
+
+    low = 0.0 if successes == 0 else float(beta.ppf(0.025, successes, trials - successes + 1))
+    high = 1.0 if successes == trials else float(beta.ppf(0.975, successes + 1, trials - successes))
+    return Interval(low, high)

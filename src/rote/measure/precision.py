@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from rote.measure.recall import recall
+from rote.models.grid import LEVELS, GridName, Precision, least_squares_grid
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
@@ -57,7 +58,20 @@ def rounded(model: Model, bits: int) -> Model:
     kept = {
         name: _rounded(tensor, bits) if tensor.is_floating_point() else tensor for name, tensor in model.weights.items()
     }
-    return replace(model, weights=kept)
+    return replace(model, weights=kept, precision=None)
+
+
+def on_grid(model: Model, name: GridName) -> Model:
+    """The model with every weight rounded to the nearest level, one scale per row; nothing is solved again."""
+    if model.precision is not None and model.precision.name == name:
+        return model
+    grids, weights = {}, dict(model.weights)
+    for tensor in model.spec.shapes():
+        values = model.weights[tensor].double().numpy()
+        levels = LEVELS[name] - (LEVELS[name] % 2 == 0)
+        grids[tensor] = least_squares_grid(values, levels, shared=(values.ndim - 1,))
+        weights[tensor] = torch.from_numpy(grids[tensor].nearest(values))
+    return replace(model, weights=weights, precision=Precision(name, grids))
 
 
 def _rounded(tensor: Tensor, bits: int) -> Tensor:

@@ -20,8 +20,7 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.measure.matching import for_model
-from rote.measure.streaming import stream_logits
+from rote.measure.matching import for_model, stream_logits
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks.facts import Facts, facts

@@ -8,6 +8,7 @@ from rote.models.linear_memory import LinearMemory as LinearMemory
 from rote.models.memory_transformer import MemoryTransformer as MemoryTransformer
 from rote.models.mlp_transformer import MlpTransformer as MlpTransformer
 from rote.models.query_attention import QueryAttention as QueryAttention
+from rote.models.reduced_attention import ReducedAttention as ReducedAttention
 from rote.models.sequence_encoder import SequenceEncoder as SequenceEncoder
 from rote.models.spec import ARCHITECTURES as ARCHITECTURES
 from rote.models.spec import Spec as Spec

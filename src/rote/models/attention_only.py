@@ -9,12 +9,11 @@ Notation: `vocab` is N, `context` S, `dim` d, `head_dim` k (the paper's d_h), `h
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from rote.models.budget import CACHED_FLOATS
-from rote.models.spec import Count, CountOrZero, Spec
+from rote.models.spec import CACHED_FLOATS, Count, CountOrZero, Spec
 
 Positions = Literal["stream", "every-layer", "attention"]
 """Where positions enter: see `Transformer.positions`."""
@@ -81,6 +80,15 @@ class AttentionOnly(Transformer, frozen=True):
     variant: Literal["per-head", "shared"] = "per-head"
     query_key_rank: Count | None = None
     """Rank of W_Q^T W_K per head. Default: head_dim."""
+    heads_apart: CountOrZero = 0
+    """Last heads of one layer that are summed after all others. Heads that add exactly zero then leave every bit of the
+    stream: the order in which more heads are summed would not."""
+
+    @model_serializer(mode="wrap")
+    def _stated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Written only where there are such heads, so that all other models keep the configuration they had."""
+        stated = handler(self)
+        return {name: value for name, value in stated.items() if name != "heads_apart" or value}
 
     @property
     def attention(self) -> AttentionOnly:
@@ -133,6 +141,8 @@ class AttentionOnly(Transformer, frozen=True):
             )
         if self.query_key_rank is not None and self.query_key_rank > self.head_dim:
             refused.append(f"`query_key_rank` {self.query_key_rank} exceeds `head_dim` {self.head_dim}")
+        if self.heads_apart and (self.heads_apart > self.heads or self.layers > 1):
+            refused.append(f"`heads_apart` {self.heads_apart}: one layer of {self.heads} heads has at most so many")
         return refused
 
     def shapes(self) -> dict[str, tuple[int, ...]]:

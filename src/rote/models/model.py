@@ -20,12 +20,11 @@ from rote.display import html_pairs, number
 from rote.errors import InputError, problems
 from rote.models.asking import Answer, answers, ask, texts
 from rote.models.forward import forward, forward_in_parts
+from rote.models.grid import Precision
 from rote.models.module import RoteModule
 from rote.models.spec import Dtype, Spec
+from rote.tasks import Task, TokenTask, Vocabulary
 from rote.tasks.key_reader import KeyReader
-from rote.tasks.task import Task
-from rote.tasks.token_task import TokenTask
-from rote.tasks.vocabulary import Vocabulary
 
 DTYPES: dict[Dtype, torch.dtype] = {
     "float64": torch.float64,
@@ -62,12 +61,18 @@ class Model:
     vocabulary: Vocabulary | None = None
     reader: KeyReader | None = None
     """How keys in words become token ids, and which keys were stored. Default: the vocabulary alone."""
+    precision: Precision | None = None
+    """Grids that the float32 weights are on, where they are stored as packed integers. Default: stored as they are."""
 
     def __post_init__(self) -> None:
         differences = misfits(self.spec, self.weights)
         vocab = self.spec.vocab
         if self.vocabulary is not None and vocab is not None and vocab != len(self.vocabulary):
             differences.append(f"the vocabulary has {len(self.vocabulary)} tokens but the specification says {vocab}")
+        if self.precision is not None and self.spec.index_shapes():
+            differences.append(f"`dtype={self.precision.name}`: its tensors of integers are not packed")
+        if not differences and self.precision is not None:
+            differences = self.precision.misfits({name: self.weights[name].numpy() for name in self.spec.shapes()})
         if differences:
             raise problems(f"{self.spec.architecture} model", differences)
 
@@ -76,12 +81,12 @@ class Model:
         named = ", ".join(f"{name} {number(size)}" for name, size in sizes.items())
         return (
             f"Model({self.spec.architecture}: {named};\n"
-            f"      {self.parameters:,} parameters in {self.dtype_name}, {self.bytes:,} bytes, {self._knows()})"
+            f"      {self.parameters:,} parameters in {self.precision_name}, {self.bytes:,} bytes, {self._knows()})"
         )
 
     def _repr_html_(self) -> str:
         sizes = self.spec.model_dump(exclude_defaults=True)
-        rest = {"parameters": self.parameters, "dtype": self.dtype_name, "bytes": self.bytes, "keys": self._knows()}
+        rest = {"parameters": self.parameters, "dtype": self.precision_name, "bytes": self.bytes, "keys": self._knows()}
         return html_pairs(f"{self.spec.architecture} model", {**sizes, **rest})
 
     def _knows(self) -> str:
@@ -111,6 +116,11 @@ class Model:
     def dtype_name(self) -> str:
         return str(self.dtype).removeprefix("torch.")
 
+    @property
+    def precision_name(self) -> str:
+        """Name of what the weights are stored in: a grid's, such as int8, or the float dtype's."""
+        return self.dtype_name if self.precision is None else self.precision.name
+
     @cached_property
     def parameters(self) -> int:
         """Counted from the tensors themselves."""
@@ -118,6 +128,9 @@ class Model:
 
     @property
     def bytes(self) -> int:
+        """Bytes of the weights: of packed codes and scales where they are on grids."""
+        if self.precision is not None:
+            return self.precision.bits(self.spec.shapes()) // 8
         return sum(tensor.numel() * tensor.element_size() for tensor in self.weights.values())
 
     @typed
@@ -127,7 +140,7 @@ class Model:
         cast = {
             name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in self.weights.items()
         }
-        return replace(self, weights=cast)
+        return replace(self, weights=cast, precision=None)
 
     @torch.no_grad()
     def logits(self, inputs: Any) -> Tensor:

@@ -1,15 +1,4 @@
-"""Parameters of an attention-only Transformer that change nothing, and the same model without them.
-
-One layer is the same function of its tokens after each of these changes, so that as many numbers need not be stored:
-
-- any invertible matrix between query and key of a head (r^2 numbers) and between value and output (k^2);
-- any basis of the residual stream (d^2);
-- one vector added to all tokens and taken from all positions (d);
-- one vector added to all rows of the unembedding, which moves all logits alike (d).
-
-`without_redundancy` removes this freedom: the first columns of every query and value become the identity, and so do the
-embeddings of the first d tokens; the first position and the first row of the unembedding become zero.
-"""
+"""An attention-only model without its redundant parameters, and back: see `rote.models.reduced_attention`."""
 
 from __future__ import annotations
 
@@ -18,28 +7,27 @@ from torch import Tensor
 
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
+from rote.models.forward.reduced_attention import filled_in
 from rote.models.model import Model
+from rote.models.reduced_attention import ReducedAttention
 from rote.models.spec import Spec
 
 
-def free_parameters(spec: AttentionOnly) -> int:
-    """Numbers that determine the model: its parameters without those that `without_redundancy` fixes.
-
-    >>> spec = AttentionOnly(vocab=80, context=2, dim=13, head_dim=2, heads=105)
-    >>> spec.parameters(), free_parameters(spec)
-    (13026, 11991)
-    """
-    spec = _check(spec)
-    return spec.parameters() - spec.heads * (spec.rank**2 + spec.head_dim**2) - spec.dim**2 - 2 * spec.dim
-
-
 def without_redundancy(model: Model) -> Model:
-    """The same model (all differences of logits) in which only `free_parameters` numbers are not fixed.
+    """The same model (all differences of logits) that stores only the numbers that matter.
 
     It is computed in float64. The blocks that become the identity must be invertible, and how well conditioned they are
     decides what rounding to the model's dtype costs: measure the model again.
+
+    >>> import rote
+    >>> spec = rote.AttentionOnly(vocab=50, context=2, dim=10, head_dim=2, heads=20)
+    >>> model = rote.train("random:vocab=50,context=2,seed=0", spec, protocol="fast")[0].model
+    >>> reduced = without_redundancy(model)
+    >>> model.parameters, reduced.parameters
+    (2620, 2340)
     """
-    spec = _check(model.spec)
+    spec = _reducible(model.spec)
+    reduced = ReducedAttention.of(spec)
     names = {name.rpartition(".")[2]: name for name in spec.shapes()}
     weights = {short: model.weights[name].double() for short, name in names.items()}
     shift = weights["positions"][0].clone()
@@ -51,28 +39,35 @@ def without_redundancy(model: Model) -> Model:
     output = basis.T @ weights["output"]
     first_query, first_value = query[:, :, : spec.rank].clone(), value[:, :, : spec.head_dim].clone()
     made = {
-        "tokens": _identity(tokens @ basis),
-        "positions": positions @ basis,
-        "query": _identity(_inverse(first_query, "queries") @ query),
+        "tokens": (tokens @ basis)[spec.dim :],
+        "positions": (positions @ basis)[1:],
+        "query": (_inverse(first_query, "queries") @ query)[:, :, spec.rank :],
         "key": first_query.transpose(1, 2) @ key,
-        "value": _identity(_inverse(first_value, "values") @ value),
+        "value": (_inverse(first_value, "values") @ value)[:, :, spec.head_dim :],
         "output": output @ first_value,
-        "unembed": unembed @ back.T,
+        "unembed": (unembed @ back.T)[1:],
     }
     dtype = model.weights[names["tokens"]].dtype
-    return Model(
-        spec, {names[short]: tensor.to(dtype) for short, tensor in made.items()}, model.vocabulary, model.reader
-    )
+    stored = {names[short]: tensor.to(dtype).contiguous() for short, tensor in made.items()}
+    return Model(reduced, stored, model.vocabulary, model.reader)
 
 
-def _check(spec: Spec) -> AttentionOnly:
+def with_redundancy(model: Model) -> Model:
+    """A reduced model as an attention-only one, which every command takes: the fixed numbers are stored as well."""
+    if not isinstance(model.spec, ReducedAttention):
+        raise InputError(
+            f"a {model.spec.architecture} model has no fixed numbers to fill in; give a reduced-attention one"
+        )
+    stored = {name: tensor.contiguous() for name, tensor in filled_in(model.spec, model.weights).items()}
+    return Model(model.spec.full, stored, model.vocabulary, model.reader)
+
+
+def _reducible(spec: Spec) -> AttentionOnly:
     if not isinstance(spec, AttentionOnly) or spec.layers > 1 or spec.compressed or spec.positions != "stream":
         raise InputError(
-            "redundant parameters are counted for one layer of attention without a shared compression, "
+            "redundant parameters are dropped from one layer of attention without a shared compression, "
             "with positions in the stream"
         )
-    if spec.vocab < spec.dim:
-        raise InputError(f"`dim={spec.dim}`: a basis needs as many tokens, but the vocabulary has {spec.vocab}")
     return spec
 
 
@@ -81,10 +76,3 @@ def _inverse(block: Tensor, what: str) -> Tensor:
     if bool(wrong.any()):
         raise InputError(f"{what} are not independent, so that they cannot become the identity")
     return inverse
-
-
-def _identity(tensor: Tensor) -> Tensor:
-    """The tensor with its first block, which is the identity but for rounding, exactly so."""
-    size = min(tensor.shape[-2:])
-    tensor[..., :size, :size] = torch.eye(size, dtype=tensor.dtype)
-    return tensor

@@ -54,7 +54,6 @@ def figures_named(name: str) -> list[PublishedFigure]:
 
 
 def figure_named(name: str) -> PublishedFigure:
-    """The one figure of this id."""
     named = figures_named(name)
     if names_several(name):
         raise InputError(f"{name}: names {len(named)} figures; give one, for example {named[0].id}")

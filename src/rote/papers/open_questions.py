@@ -6,7 +6,15 @@ No paper makes these claims; each study's passage quotes the sentence that names
 from __future__ import annotations
 
 from rote.papers.claims import Claim
-from rote.papers.kinds.statement_settings import DeepQueries, DeepTable, EqualCompute, SparseTable, SplitLayer
+from rote.papers.kinds.statement_settings import (
+    DeepQueries,
+    DeepTable,
+    EqualCompute,
+    LayerAlgorithm,
+    RealTexts,
+    SparseTable,
+    SplitLayer,
+)
 from rote.papers.kinds.statements import (
     AtMost,
     Headline,
@@ -19,6 +27,8 @@ from rote.papers.kinds.statements import (
 )
 
 FACTS = 2500
+HELD_OUT = 100
+"""First seed of a study whose claims were chosen on other seeds or before any run."""
 ZIPF = (
     Line("trained_zipf", "trained"),
     Line("readout_zipf", "random attention, W_O and W_U fitted"),
@@ -175,7 +185,7 @@ COMPONENTS = Study(
         ),
     ),
     quick=(0.25, 0.5),
-    seconds=81,
+    seconds=84,
     quick_seconds=16,
     log_y=False,
     note="N = 50, S = 2, 1,000 facts, d = 16, k = 4; new facts: other answers to the same keys.",
@@ -200,6 +210,7 @@ COMPONENTS = Study(
         "Retrained alone, attention and MLP each store new facts by their share of the parameters",
         ("attention-stores", "mlp-stores"),
     ),
+    first_seed=HELD_OUT,
 )
 
 COMPUTE = Study(
@@ -235,4 +246,124 @@ COMPUTE = Study(
     ),
 )
 
-OPEN_QUESTIONS = (SPARSE, DEPTH, COMPONENTS, COMPUTE)
+ALGORITHM = Study(
+    "rote.algorithm",
+    "By which algorithm a trained attention layer recalls facts",
+    'Dana 2024 (slides), Memorization in Transformers: "How does it memorize? What algorithm is implemented?"',
+    "heads H",
+    "share of the recalled facts",
+    tuple(StatementCell("d = k = 8", heads, LayerAlgorithm(50, 2500, 8, heads)) for heads in (2, 4, 8, 16)),
+    (Line("hard", "hard patterns"),),
+    (
+        Claim(
+            "hard-look-up",
+            "Heads select: with hardmax in place of softmax 0.9 of the recalled facts are still recalled",
+            AtMost(0.9, "hard"),
+        ),
+        Claim(
+            "one-head-each",
+            "Facts are kept in one head each: a mean-ablated head loses 2/H of the recalled facts at most",
+            AtMost("one_head_each", "kept_without_head"),
+        ),
+        Claim(
+            "linear-solve",
+            "No more facts are recalled than the features have rank, as in the proof of Theorem 1",
+            AtMost("recalled", "rank"),
+        ),
+        Claim(
+            "general-features",
+            "Trained features serve any facts: a new readout recalls 0.9 as many new answers as it does its own",
+            AtMost(0.9, "new_over_own"),
+        ),
+        Claim(
+            "fitted-features",
+            "Trained features serve their own facts: a new readout recalls 1.5 times what it does on random attention",
+            AtMost(1.5, "own_over_random"),
+        ),
+    ),
+    quick=(2, 4),
+    seconds=32,
+    quick_seconds=8,
+    log_x=True,
+    log_y=False,
+    note="N = 50, S = 2, 2,500 facts; shares are of the facts that a model recalls; built: Theorem 1 on Hk + d facts.",
+    views=(
+        View(
+            "share of the recalled facts",
+            (
+                Line("hard", "trained, hard patterns"),
+                Line("kept_without_head", "trained, one head mean-ablated"),
+                Line("built_hard", "built, hard patterns"),
+                Line("built_kept_without_head", "built, one head mean-ablated"),
+            ),
+        ),
+        View(
+            "facts recalled",
+            (
+                Line("recalled", "trained"),
+                Line("own_readout", "its features, new readout"),
+                Line("new_readout", "its features, new answers"),
+                Line("random_readout", "random attention, fitted readout"),
+                Line("rank", "rank of the features", bound=True),
+            ),
+        ),
+    ),
+    headline=Headline(
+        "Training fits the features to its facts, which are spread over heads and far more than their rank",
+        ("fitted-features",),
+        ("one-head-each", "linear-solve", "general-features"),
+    ),
+    first_seed=HELD_OUT,
+)
+
+REAL_TEXTS = Study(
+    "rote.real-texts",
+    "Query attention on real texts against Gaussian vectors",
+    'Review of Mahdavi et al. 2024: "real-world data experiments might be needed to fully understand the practical '
+    'implications of the findings"',
+    "examples / (H(n - 1) + 1)",
+    "accuracy",
+    tuple(
+        StatementCell(f"H = {heads}", times, RealTexts(times, 8, 32, 8, heads, 10))
+        for heads in (4, 8)
+        for times in (1, 4, 16)
+    ),
+    (Line("real", "real texts, random labels"),),
+    (
+        Claim(
+            "meets-bound",
+            "Training recalls the H(n - 1) + 1 examples of Theorem 1 when they are real texts with random labels",
+            AtMost(1.0, "real_at_bound"),
+        ),
+        Claim(
+            "as-gaussian",
+            "It recalls 0.9 as many real texts as Gaussian vectors, or more, random labels in both",
+            AtMost(0.9, "real_over_gaussian"),
+        ),
+        Claim("own-labels", "Texts with their own labels are recalled at least as often", AtMost("real", "own_labels")),
+    ),
+    quick=(1, 4),
+    seconds=40,
+    quick_seconds=10,
+    log_x=True,
+    log_y=False,
+    note="WordNet definitions, n = 8 words and the next as the query, d = 32, k = 8, 10 labels; protocol fast.",
+    views=(
+        View(
+            "accuracy",
+            (
+                Line("real", "real texts, random labels"),
+                Line("own_labels", "real texts, their own labels"),
+                Line("gaussian", "Gaussian vectors, random labels"),
+            ),
+        ),
+    ),
+    headline=Headline(
+        "Real texts are memorized beyond the bound, but not as many as Gaussian vectors",
+        ("meets-bound",),
+        ("as-gaussian",),
+    ),
+    first_seed=HELD_OUT,
+)
+
+OPEN_QUESTIONS = (SPARSE, DEPTH, COMPONENTS, COMPUTE, ALGORITHM, REAL_TEXTS)

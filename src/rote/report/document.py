@@ -15,8 +15,6 @@ NARROW, SHORT = 4, 16
 
 @dataclass(frozen=True)
 class Pairs:
-    """Names and values."""
-
     pairs: dict[str, Any]
 
 
@@ -61,8 +59,6 @@ class ClaimElement:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph."""
-
     text: str
 
 
@@ -125,8 +121,6 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A document of sections."""
-
     title: str
     sections: Sequence[Section]
     about: dict[str, str] = field(default_factory=dict)

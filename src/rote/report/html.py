@@ -45,12 +45,10 @@ def _environment() -> Environment:
 
 
 def html(report: Report) -> str:
-    """The whole document."""
     from markupsafe import Markup
 
     return _environment().get_template("report.html").render(report=report, style=Markup(style_sheet()))
 
 
 def write_html(report: Report, path: str | Path) -> Path:
-    """Write the document, complete or not at all."""
     return write_text(Path(path), html(report))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
 from rote.charts.drawing import drawn, write_chart
-from rote.display import Tabular, frame_of
+from rote.display import DataFrame, Tabular, frame_of
 from rote.errors import InputError
 from rote.experiments.executor import HERE
-from rote.experiments.figure_schedule import FigureSchedule
 from rote.experiments.files import write_json
+from rote.experiments.findings import FigureSchedule, Verdict
 from rote.experiments.kind import RunChoices
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.reproduce import (
@@ -24,7 +24,6 @@ from rote.experiments.reproduce import (
     takes_part,
 )
 from rote.experiments.reproduce import reproduce as run_figure
-from rote.experiments.verdict import Verdict
 from rote.models.attention_only import Positions
 from rote.papers import names_several
 from rote.papers.claims import Claim, PublishedFigure
@@ -36,7 +35,6 @@ from rote.report.run_view import RunView
 from rote.training.protocol import EngineName
 
 if TYPE_CHECKING:
-    import polars
     from matplotlib.figure import Figure
 
 ProtocolName = Literal["fast", "paper", "best"]
@@ -71,7 +69,7 @@ class ReproducedFigure(Reproduction, Tabular):
         """Each claim with what became of it."""
         return self.findings.verdicts
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> DataFrame:
         """One row per point of the figure: what was measured, published and guaranteed."""
         rows = self.findings.rows()
         return frame_of({name: value for name, value in row.items() if name not in NESTED} for row in rows)
@@ -143,7 +141,7 @@ class Reproduced(Tabular):
         """Whether a claim is not supported."""
         return any(figure.refuted for figure in self.figures)
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> DataFrame:
         """One row per point of every figure."""
         rows = [
             {"figure": figure.findings.figure.id, **row} for figure in self.figures for row in figure.frame().to_dicts()

@@ -22,7 +22,6 @@ ASSUMED = (
 
 
 def run_section(run: RunView) -> Section:
-    """Everything about one run."""
     tiles = {
         "trials ended": f"{len(run.rows):,}" + (f" of {run.planned:,}" if run.planned else ""),
         "CPU time": f"{run.cpu_seconds:,.0f} s",

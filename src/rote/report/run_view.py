@@ -69,7 +69,6 @@ class RunView:
 
     @property
     def name(self) -> str:
-        """What the run is of."""
         return str(self.identity.get("experiment") or self.identity.get("kind") or self.folder.name)
 
     @property

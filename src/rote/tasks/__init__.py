@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from rote.tasks.association import Fact as Fact
     from rote.tasks.distribution import DistributionTask as DistributionTask
     from rote.tasks.distribution import Spread as Spread
+    from rote.tasks.distribution import require_associations as require_associations
+    from rote.tasks.distribution import require_tokens as require_tokens
     from rote.tasks.generators import random_associations as random_associations
     from rote.tasks.generators import random_distributions as random_distributions
     from rote.tasks.generators import random_vectors as random_vectors
-    from rote.tasks.kinds import require_associations as require_associations
-    from rote.tasks.kinds import require_tokens as require_tokens
     from rote.tasks.origin import Origin as Origin
     from rote.tasks.origin import Reading as Reading
     from rote.tasks.shape import TaskShape as TaskShape
@@ -30,4 +30,4 @@ if TYPE_CHECKING:
     from rote.tasks.vocabulary import SEPARATOR as SEPARATOR
     from rote.tasks.vocabulary import Vocabulary as Vocabulary
 
-__all__, __getattr__, __dir__ = lazy_names(__name__)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -14,11 +14,10 @@ import numpy as np
 
 from rote.arguments import typed
 from rote.errors import InputError, problems
-from rote.tasks.entropy import entropy_bits
-from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
+from rote.tasks.task import canonical_ids, digest, entropy_bits
 from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import PAD, SEPARATOR, Vocabulary, token_ids
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from rote.errors import InputError
 from rote.tasks.association import AssociationTask
 from rote.tasks.change import Change
 from rote.tasks.vocabulary import Vocabulary
+
+FEW_KEYS = 16
+"""Keys up to which each is searched for, instead of a dictionary being made."""
 
 
 def final(changes: Iterable[Change]) -> dict[tuple[str, ...], Change]:
@@ -51,7 +55,9 @@ def changed(task: AssociationTask, changes: Iterable[Change]) -> AssociationTask
             added.append((list(_ids(key, index, task.context)), index[change.answer]))
         else:
             answers[row] = index[change.answer]
-    contexts, answers = task.contexts[kept], answers[kept]
+    contexts = task.contexts
+    if not kept.all():
+        contexts, answers = contexts[kept], answers[kept]
     if added:
         contexts = np.concatenate([contexts, np.array([key for key, _ in added], dtype=contexts.dtype)])
         answers = np.concatenate([answers, np.array([answer for _, answer in added], dtype=answers.dtype)])
@@ -59,9 +65,35 @@ def changed(task: AssociationTask, changes: Iterable[Change]) -> AssociationTask
     return replace(task, contexts=contexts, answers=answers, vocabulary=vocabulary)
 
 
-def rows_by_key(task: AssociationTask) -> dict[tuple[int, ...], int]:
+class RowsByKey:
+    """The row of every key of a task, by its token ids.
+
+    The first few keys are searched for in the array of contexts. A dictionary of all keys, which takes as long to make
+    as the change of a model's weights, is made where more are asked for.
+    """
+
+    def __init__(self, contexts: np.ndarray) -> None:
+        self._contexts, self._searched = contexts, 0
+
+    @cached_property
+    def _rows(self) -> dict[tuple[int, ...], int]:
+        return {tuple(key): row for row, key in enumerate(self._contexts.tolist())}
+
+    def get(self, key: tuple[int, ...]) -> int | None:
+        """The row of a key; None if no fact has it."""
+        self._searched += 1
+        if self._searched > FEW_KEYS:
+            return self._rows.get(key)
+        found = np.flatnonzero((self._contexts == np.array(key)).all(1))
+        return int(found[-1]) if len(found) else None
+
+    def __contains__(self, key: tuple[int, ...]) -> bool:
+        return self.get(key) is not None
+
+
+def rows_by_key(task: AssociationTask) -> RowsByKey:
     """The row of every key, by its token ids."""
-    return {tuple(key): row for row, key in enumerate(task.contexts.tolist())}
+    return RowsByKey(task.contexts)
 
 
 def _ids(key: tuple[str, ...], index: dict[str, int], context: int) -> tuple[int, ...]:

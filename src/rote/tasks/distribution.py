@@ -16,11 +16,10 @@ import numpy as np
 from rote.arguments import typed
 from rote.errors import InputError, problems
 from rote.tasks.association import AssociationTask, in_words
-from rote.tasks.entropy import entropy_bits
-from rote.tasks.fingerprint import canonical_ids, digest
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.rows import distinct_rows
 from rote.tasks.shape import TaskShape
+from rote.tasks.task import Task, canonical_ids, digest, entropy_bits
 from rote.tasks.token_task import TokenTask
 from rote.tasks.vocabulary import Vocabulary, token_ids
 
@@ -279,3 +278,26 @@ class DistributionTask(TokenTask):
     def known_rows(self, vocabulary: Vocabulary) -> np.ndarray:
         known = self.vocabulary.known_to(vocabulary)
         return known[self.contexts].all(1) & np.logical_and.reduceat(known[self.tokens], self.starts[:-1])
+
+
+def require_associations(task: Task, why: str) -> AssociationTask:
+    """The task itself, if it is one of associations; `why` ends the message for any other."""
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"{task.origin.source}: holds {task.kind}; {why}")
+    return task
+
+
+def require_distributions(task: Task) -> DistributionTask:
+    """The task itself, if it is one of distributions."""
+    if not isinstance(task, DistributionTask):
+        raise InputError(
+            f"{task.origin.source}: holds {task.kind}; divergence is from distributions, so give facts with a `weight`"
+        )
+    return task
+
+
+def require_tokens(task: Task, why: str) -> TokenTask:
+    """The task itself, if its contexts are tokens; `why` ends the message for vectors."""
+    if not isinstance(task, TokenTask):
+        raise InputError(f"{task.origin.source}: holds {task.kind}; {why}")
+    return task

@@ -5,16 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import ValidationError
 
 from rote.arguments import typed
 from rote.errors import InputError, problems, validation_problems
-from rote.tasks.frame_protocol import Frame
+from rote.tasks.association import AssociationTask
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
 from rote.tasks.task import Task
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """Named columns that can be taken out by name: a polars or pandas DataFrame, or one like them."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
 
 Facts: TypeAlias = Annotated[
     Task | str | os.PathLike[str] | Frame | Mapping[Any, Any] | list[Any] | tuple[Any, ...] | Iterator[Any],
@@ -38,8 +52,9 @@ def facts(source: Facts, **reading: Any) -> Task:
 
     `reading` says how a table's cells become tokens (the fields of `rote.tasks.Reading`): `key` columns, `answer`
     column, `weight` column, `keys` (words or letters), `context` (letters to pad to), `contradictions` (refuse,
-    keep, first, last or most), `ignore_case`, `ignore_punctuation`. Options that are None are ignored. A task is
-    returned unchanged.
+    keep, first, last or most), `ignore_case`, `ignore_punctuation`, `unknown` (keys that are not stored are facts too,
+    answered "unknown"; `unknown_keys` samples so many of them). Options that are None are ignored. A task is returned
+    unchanged, or with its unknown keys.
 
     >>> import rote
     >>> capitals = rote.facts({("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"})
@@ -51,6 +66,13 @@ def facts(source: Facts, **reading: Any) -> Task:
     210
     """
     asked = parse_reading(reading)
+    if isinstance(source, Task) and source.origin.reading.unknown:  # type: ignore[attr-defined]
+        return source
+    return completed(_read(source, asked), asked)
+
+
+def _read(source: Any, asked: Reading) -> Task:
+    """The facts that a source names, as they stand there."""
     if not isinstance(source, str | os.PathLike):
         return _from_object(source, asked)
     if source == STDIN:
@@ -110,7 +132,20 @@ def facts_in(data: bytes, name: str, **reading: Any) -> Task:
     from rote.tasks.reading import task_from_table
 
     asked = parse_reading(reading)
-    return task_from_table(table_in(data, name, name, asked), Origin(source=name, reading=asked))
+    return completed(task_from_table(table_in(data, name, name, asked), Origin(source=name, reading=asked)), asked)
+
+
+def completed(task: Task, asked: Reading) -> Task:
+    """The task with the keys that it does not store as `unknown`, where that is asked for."""
+    if not asked.unknown:
+        if asked.unknown_keys is not None:
+            raise InputError(f"`unknown_keys={asked.unknown_keys}`: goes with `unknown=True`; give both, or neither")
+        return task
+    from rote.tasks.unknown import with_unknown
+
+    if not isinstance(task, AssociationTask):
+        raise InputError(f"`unknown=True`: {task.kind} have no keys that are unknown; give facts with one answer each")
+    return with_unknown(task, asked.unknown_keys)
 
 
 def _from_stdin(reading: Reading) -> Task:
@@ -140,7 +175,9 @@ def _from_object(source: Any, reading: Reading) -> Task:
 def _from_generator(source: str, reading: Reading) -> Task:
     from rote.tasks.generators import generated_task
 
-    misplaced = [name for name in Reading.model_fields if getattr(reading, name) != getattr(Reading(), name)]
+    beside = ("unknown", "unknown_keys")
+    told = [name for name in Reading.model_fields if getattr(reading, name) != getattr(Reading(), name)]
+    misplaced = [name for name in told if name not in beside]
     if misplaced:
         raise InputError(
             f"{source}: {', '.join(misplaced)} tell{'s' if len(misplaced) == 1 else ''} how a table is read and "

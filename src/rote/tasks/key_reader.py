@@ -39,7 +39,8 @@ class KeyReader:
     @classmethod
     def of(cls, task: TokenTask, keep_keys: bool = True) -> KeyReader:
         """The reader of a task's own keys, with the set of stored keys unless that is left out."""
-        stored = KeySet.of(task.contexts) if keep_keys else None
+        # A model that answers `unknown` by its weights needs no list of what it knows.
+        stored = KeySet.of(task.contexts) if keep_keys and not task.origin.reading.unknown else None
         return cls(task.vocabulary, task.context, task.origin.reading, task.origin.key_columns, stored)
 
     @property

@@ -57,6 +57,10 @@ class Reading(BaseModel):
     """Whether keys that differ only in upper and lower case are one; questions are read the same way."""
     ignore_punctuation: bool = False
     """Whether punctuation around a key, or around each word of one that is split at its spaces, is left out."""
+    unknown: bool = False
+    """Whether keys that are not in the table are facts too, answered `unknown` (`rote.tasks.unknown`)."""
+    unknown_keys: int | None = Field(default=None, ge=1, le=1_000_000)
+    """How many such keys are sampled. Default: all that there are."""
 
 
 class Origin(BaseModel):
@@ -77,3 +81,5 @@ class Origin(BaseModel):
     """What was noticed and done while reading."""
     changes: tuple[Change, ...] = ()
     """Changes that were made to the facts since they were read, in order: those of an edited model."""
+    templates: tuple[str, ...] = ()
+    """Sentences that ask for the facts, given when the model was built; an export reads them as keys."""

@@ -77,7 +77,9 @@ def check_names(where: str, names: Sequence[str]) -> None:
     wrong = []
     twice = [name for name, times in Counter(names).items() if times > 1 and name.strip()]
     if twice:
-        wrong.append(f"column names must differ, but {_quoted(twice)} occurs more than once; rename one")
+        wrong.append(
+            f"column names must differ, but {listed(list(map(repr, twice)))} occurs more than once; rename one"
+        )
     unnamed = [column for column, name in enumerate(names, 1) if not name.strip()]
     if unnamed:
         wrong.append(
@@ -107,7 +109,3 @@ def _unusable_cells(table: Table, name: str, cells: list[str]) -> list[str]:
         lone = [row for row, cell in enumerate(cells) if any("\ud800" <= letter <= "\udfff" for letter in cell)]
         wrong.append(f"{table.at(lone)}: column {name!r} contains half of a surrogate pair, which is not text")
     return wrong
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return listed([repr(name) for name in names])

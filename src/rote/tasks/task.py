@@ -6,7 +6,10 @@ association's answer, a context's likeliest token, an example's label. Tasks kno
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -15,6 +18,32 @@ import numpy as np
 from rote.display import html_pairs
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
+
+
+def canonical_ids(vocabulary: Vocabulary, used: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The used tokens in alphabetical order, and for each id its place in that order (-1 if unused)."""
+    order = sorted(used.tolist(), key=vocabulary.tokens.__getitem__)
+    ids = np.full(len(vocabulary), -1, dtype=np.int32)
+    ids[order] = np.arange(len(order))
+    return [vocabulary.tokens[id] for id in order], ids
+
+
+def digest(kind: str, tokens: Sequence[str], arrays: Sequence[np.ndarray]) -> str:
+    """SHA-256 over the kind of task, its tokens and its arrays (shape, type and bytes, little-endian)."""
+    state = hashlib.sha256()
+    state.update(json.dumps([kind, list(tokens)], ensure_ascii=True).encode())
+    for array in arrays:
+        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        state.update(json.dumps([plain.dtype.str, list(plain.shape)]).encode())
+        state.update(plain.tobytes())
+    return "sha256:" + state.hexdigest()
+
+
+def entropy_bits(counts: np.ndarray) -> float:
+    """Shannon entropy of counts or probabilities, in bits."""
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
 
 SHOWN = 5
 """Facts that a notebook shows of a task."""

@@ -12,10 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from rote.errors import InputError, problems
-from rote.tasks.entropy import entropy_bits
-from rote.tasks.fingerprint import digest
 from rote.tasks.origin import Origin
-from rote.tasks.task import Task
+from rote.tasks.task import Task, digest, entropy_bits
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from rote.constructions.build import Built, build
 from rote.constructions.construction import SIZES
 from rote.errors import CheckFailed, InputError, RoteError
 from rote.folders import read_folder, verify, write_folder
-from rote.measure.fingerprint import weights_fingerprint
+from rote.measure.certificate import weights_fingerprint
 from rote.models.model import DTYPES
 from rote.tasks.facts import facts
 from rote.theory import PAPERS, RESULTS

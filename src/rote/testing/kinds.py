@@ -13,7 +13,7 @@ import pytest
 from markupsafe import escape
 
 from rote.charts.svg import svg
-from rote.cli.reproduced import show
+from rote.cli.reproduce import show
 from rote.display import number
 from rote.experiments.findings import Findings
 from rote.experiments.kind import RunChoices

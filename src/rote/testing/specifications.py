@@ -16,6 +16,7 @@ from rote.models import (
     MemoryTransformer,
     MlpTransformer,
     QueryAttention,
+    ReducedAttention,
     SequenceEncoder,
 )
 
@@ -42,6 +43,7 @@ OF_EACH = (
     LinearMemory(vocab=70_000, context=9, inputs=12, dim=2),
     QueryAttention(context=3, dim=5, head_dim=2, heads=3, outputs=4),
     QueryAttention(context=1, dim=3, head_dim=1, heads=1, outputs=1),
+    ReducedAttention(vocab=9, context=3, dim=6, head_dim=2, heads=20, query_key_rank=1),
     QueryAttention.experiment(context=5, outputs=7, heads=3, head_dim=4, dim=8),
     DeepRelu(vocab=5, context=3, width=6, layers_before=2, layers_after=3, word_bits=8),
     DeepRelu(vocab=1, context=1, width=3, layers_before=0, layers_after=1, word_bits=8, input="table"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from rote.models.linear_memory import LinearMemory
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Value
-from rote.theory.linear_memory_sizes import memory_of
 from rote.theory.result import result
-from rote.theory.smallest import SmallestModel
+from rote.theory.smallest import SmallestModel, memory_of
 
 
 def smallest_outer_product(shape: TaskShape) -> SmallestModel:

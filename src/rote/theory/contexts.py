@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
-from rote.models.attention_only import Transformer
-from rote.models.spec import Spec
+from collections.abc import Callable
+
+from rote.models import AttentionOnly, Spec, Transformer
+
+
+def largest(holds: Callable[[int], bool], most: int) -> int:
+    """Largest whole number in 1..most for which a monotone condition holds; one when it holds for none."""
+    low, high = 1, most + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def not_one_layer(spec: AttentionOnly) -> str | None:
+    """Why a result about one layer of equation (2) says nothing about this specification, if so."""
+    if spec.layers != 1:
+        return f"the result is about one layer, given {spec.layers}"
+    if spec.compressed:
+        return (
+            "the result is about heads that read all of R^d, variant per-head; given variant shared, whose heads sit "
+            f"behind one compression to {spec.head_dim} dimensions"
+        )
+    if spec.positions == "attention":
+        return (
+            "the result is about positions that are added to the tokens, positions stream; given positions attention, "
+            "which the skip connection leaves out"
+        )
+    return None
 
 
 def at_most_contexts(associations: int, spec: Spec) -> int:

@@ -10,13 +10,12 @@ from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.contexts import sequences_up_to
-from rote.theory.dana2025_conditions import broken_condition
-from rote.theory.dana2025_conditions import guaranteed as guaranteed
 from rote.theory.papers import PAPERS
 from rote.theory.phi import phi
 from rote.theory.result import result
 from rote.theory.rote_rank import facts_condition
-from rote.theory.sizes import COMFORTABLE_DIM, theorem1_spec, widest_head
+from rote.theory.sizes import COMFORTABLE_DIM, broken_condition, theorem1_spec, widest_head
+from rote.theory.sizes import guaranteed as guaranteed
 from rote.theory.smallest import SmallestModel
 
 MOST_CONTEXTS_ASKED = 10**12

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 
-from rote.models.attention_only import AttentionOnly
-from rote.models.sequence_encoder import SequenceEncoder
-from rote.models.spec import Spec
+from rote.models import AttentionOnly, SequenceEncoder, Spec
 from rote.theory.bound import Refusal, Value
-from rote.theory.dana2025_conditions import broken_condition, guaranteed
 from rote.theory.dana2025_encoders import READS_VECTORS
 from rote.theory.result import result
 from rote.theory.rote_rank import facts_condition
+from rote.theory.sizes import broken_condition, guaranteed
 
 
 @result(

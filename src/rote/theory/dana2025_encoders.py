@@ -6,8 +6,7 @@ At d = 2 an encoder stores any look-up table (Proposition 3), so that the dim al
 
 from __future__ import annotations
 
-from rote.models.sequence_encoder import SequenceEncoder
-from rote.models.spec import Spec
+from rote.models import SequenceEncoder, Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
 from rote.theory.contexts import sequences_up_to

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rote.models.attention_only import AttentionOnly
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.one_layer import not_one_layer
+from rote.theory.contexts import not_one_layer
 from rote.theory.papers import PAPERS
 from rote.theory.result import result
 from rote.theory.sizes import COMFORTABLE_DIM

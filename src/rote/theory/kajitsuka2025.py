@@ -14,8 +14,7 @@ import math
 from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.contexts import at_most_contexts
-from rote.theory.largest import largest
+from rote.theory.contexts import at_most_contexts, largest
 from rote.theory.result import result
 from rote.theory.rote_counting import FLOAT32_BITS
 from rote.theory.smallest import SmallestSize

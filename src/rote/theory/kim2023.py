@@ -6,7 +6,7 @@ import math
 
 from rote.models.spec import Spec
 from rote.theory.bound import Refusal, Value
-from rote.theory.largest import largest
+from rote.theory.contexts import largest
 from rote.theory.result import result
 
 

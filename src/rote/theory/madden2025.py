@@ -6,11 +6,10 @@ analytic and no polynomial, then solve m contexts.
 
 from __future__ import annotations
 
-from rote.models.mlp_transformer import MlpTransformer
-from rote.models.spec import Spec
+from rote.models import MlpTransformer, Spec
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Refusal, Value
-from rote.theory.one_layer import not_one_layer
+from rote.theory.contexts import not_one_layer
 from rote.theory.result import result
 from rote.theory.sizes import COMFORTABLE_DIM, widest_head
 from rote.theory.smallest import SmallestModel

@@ -10,10 +10,9 @@ import math
 from rote.models.linear_memory import LinearMemory
 from rote.tasks.shape import TaskShape
 from rote.theory.bound import Value
-from rote.theory.largest import largest
-from rote.theory.linear_memory_sizes import memory_of
+from rote.theory.contexts import largest
 from rote.theory.result import result
-from rote.theory.smallest import SmallestModel
+from rote.theory.smallest import SmallestModel, memory_of
 
 
 def linear_capacity(dim: int) -> int:

@@ -17,8 +17,9 @@ can need more, narrower heads than their number alone (`rote.theory.exact_rank` 
 from __future__ import annotations
 
 from rote.models.attention_only import AttentionOnly
+from rote.models.reduced_attention import ReducedAttention
 from rote.theory.bound import Refusal, Value
-from rote.theory.one_layer import not_one_layer
+from rote.theory.contexts import not_one_layer
 from rote.theory.papers import PAPERS
 from rote.theory.rank_range import CERTIFIED_CONTEXTS, rank_is_known
 from rote.theory.result import result
@@ -128,3 +129,22 @@ def any_set_of_facts(spec: AttentionOnly) -> Value | Refusal:
     if broken:
         return Refusal(broken, spec.parameters())
     return Value(any_facts(spec), spec.parameters(), "whatever the facts, those that crowd on few tokens included")
+
+
+@result(
+    "rote.reduced_rank",
+    where="a change of basis in each head and in the residual stream",
+    kind="lower",
+    about=ReducedAttention,
+    statement="as many facts as `rote.rank` gives the attention-only model of the same sizes, with fewer parameters",
+)
+def reduced_rank(spec: ReducedAttention) -> Value | Refusal:
+    """What the model with all of its parameters stores.
+
+    A strict maximum survives small changes, and almost all weights have the invertible blocks that the reduced form
+    needs, so that weights which store the facts can be taken among those.
+    """
+    full = rank.evaluate(spec.full)
+    if isinstance(full, Refusal):
+        return Refusal(full.reason, spec.parameters())
+    return Value(full.associations, spec.parameters(), full.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rote.models.spec import Spec
+from rote.models import LinearMemory, Spec
 from rote.tasks.shape import TaskShape
 
 
@@ -42,3 +42,11 @@ class SmallestSize:
 
 Smallest = Callable[[TaskShape], SmallestModel | SmallestSize]
 """Takes the shape of a task; raises `InputError` with the reason where no size will do."""
+
+
+def memory_of(shape: TaskShape, dim: int, how: str) -> SmallestModel:
+    """A memory of this dim with one random vector per key, its matrix W trained or written as `how` says."""
+    return SmallestModel(
+        f"W {how} holds d^2 = {dim**2} of the numbers, random vectors and keys the others",
+        LinearMemory(vocab=shape.vocab, context=shape.context, inputs=shape.associations, dim=dim),
+    )

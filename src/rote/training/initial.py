@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError, problems
-from rote.models.attention_only import Transformer
-from rote.models.spec import Spec
+from rote.models import Spec, Transformer
 
 
 def trainable(spec: Spec) -> Transformer:

@@ -44,7 +44,18 @@ class Evaluation(NamedTuple):
     """The minimized value: the cross-entropy, or the generalized one."""
 
 
-class Objective(Protocol):
+class Differentiable(Protocol):
+    """What has a loss and a gradient: all that L-BFGS needs."""
+
+    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
+        """Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts.
+
+        `focus` is one number per model.
+        """
+        ...
+
+
+class Objective(Differentiable, Protocol):
     """Cross-entropy of a stack of models of one shape.
 
     With a focus q, a context of cross-entropy c counts (1 - e^(-q c)) / q, which is c at q = 0: the generalized
@@ -55,13 +66,6 @@ class Objective(Protocol):
     spec: Transformer
     problem: TrainingProblem
     engine: str
-
-    def gradient(self, flat: np.ndarray, rows: np.ndarray | None = None, focus: np.ndarray | None = None) -> Evaluation:
-        """Over all contexts with their weights, or over `rows` (models x batch) of the problem's contexts.
-
-        `focus` is one number per model.
-        """
-        ...
 
     def adam_steps(
         self,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from rote.training.objective import Objective
+from rote.training.objective import Differentiable
 
 HISTORY = 100
 """Length of the L-BFGS history: 800 bytes per parameter."""
 
 
 def polished(
-    objective: Objective, flat: np.ndarray, iterations: int, focus: float = 0.0
+    objective: Differentiable, flat: np.ndarray, iterations: int, focus: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """One model's parameters after L-BFGS with strong Wolfe line searches, and the cross-entropies on the way down.
 

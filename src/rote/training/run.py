@@ -26,8 +26,6 @@ CHUNK = 100
 
 
 class Data:
-    """The data set of one seed under a protocol."""
-
     def __init__(self, problem: TrainingProblem, protocol: Protocol, seed: int) -> None:
         self._problem, self._protocol = problem, protocol
         self._rng = generator(seed, "batches")
@@ -122,7 +120,7 @@ def run(
                 loss=float(curves[model][-1]),
                 diverged_at=at,
                 seconds=seconds,
-                curve=_thinned(curves[model]),
+                curve=thinned(curves[model]),
             )
         )
     return results
@@ -199,6 +197,7 @@ def divergence_step(losses: np.ndarray, flat: np.ndarray, knowing_nothing: float
     return 0 if above.all() else int(len(above) - above[::-1].argmin())
 
 
-def _thinned(losses: np.ndarray) -> np.ndarray:
+def thinned(losses: np.ndarray) -> np.ndarray:
+    """Steps and losses of a training curve."""
     steps = np.unique(np.linspace(0, len(losses) - 1, CURVE_POINTS).round().astype(int))
     return np.stack([steps.astype(np.float64), losses[steps].astype(np.float64)], 1)

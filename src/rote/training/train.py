@@ -10,13 +10,13 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import Records
 from rote.errors import InputError
-from rote.models.attention_only import Transformer
-from rote.models.spec import Spec
+from rote.models import Spec, Transformer
+from rote.models.grid import GRID_NAMES
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
 from rote.training.initial import trainable
-from rote.training.protocol import EngineName, Protocol, protocol_named
+from rote.training.protocol import EngineName, Protocol, grid, protocol_named
 from rote.training.result import Trained
 from rote.training.trials import TrainingTrial, run_trials
 
@@ -42,7 +42,8 @@ def train(
     `protocol` is `paper`, `fast`, `best` or a `Protocol`; `changes` replace its fields (`steps=2000`, `batch=512`,
     `optimizer="muon"`, `polish=300`). `start` are initial weights. Default: a random initialization. Scores are scaled
     unless the specification says otherwise (`scores_scaled`). The same seed gives the same result whatever the number
-    of workers. `on_end` is called with each model as soon as it ends.
+    of workers. `dtype="int8"` (or int4, levels12, ...) trains on a grid, by a protocol of its own. `on_end` is called
+    with each model as soon as it ends.
 
     >>> import rote
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -69,6 +70,12 @@ def train(
 
 def protocol_of(protocol: str | Protocol, spec: Spec, task: TokenTask, **changes: Any) -> Protocol:
     """The protocol of a name, or the given one, with fields changed."""
+    if changes.get("dtype") is not None:
+        if protocol != "fast":
+            raise InputError(f"`dtype={changes['dtype']}`: has a protocol of its own; leave `protocol` out")
+        if changes["dtype"] not in GRID_NAMES:
+            raise InputError(f"`dtype={changes['dtype']}`: is not one of {', '.join(GRID_NAMES)}")
+        return grid(task.facts, **changes)
     if isinstance(protocol, str):
         return protocol_named(protocol, spec, task.facts, **changes)
     return protocol.changed(**changes)

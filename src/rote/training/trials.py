@@ -19,18 +19,20 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError
-from rote.models.attention_only import Transformer
-from rote.models.spec import Spec
+from rote.models import Spec, Transformer
+from rote.models.grid import GridName
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import TokenTask
 from rote.training import native_engine
 from rote.training.failure import FAILURES, Failed
 from rote.training.initial import flattened, initial_weights, trainable
 from rote.training.memory import MOST_STACKED, bytes_per_model, free_memory, refuse_what_cannot_fit
+from rote.training.objective import Objective
+from rote.training.on_grid import refuse_off_grid, run_on_grid
 from rote.training.problem import TrainingProblem
 from rote.training.protocol import EngineName, Protocol
 from rote.training.result import Trained
-from rote.training.run import Data, run
+from rote.training.run import Data, Report, run
 from rote.training.torch_objective import TorchObjective
 
 
@@ -128,6 +130,10 @@ def _jobs(
             problems_of[trial.task] = TrainingProblem.of(trial.task)
         problem = problems_of[trial.task]
         _must_match(spec, problem)
+        if trial.protocol.dtype is not None:
+            refuse_off_grid(spec, trial.protocol.dtype)
+            if trial.start is not None:
+                raise InputError(f"`start`: training on a grid (`dtype={trial.protocol.dtype}`) begins at random")
         try:
             refuse_what_cannot_fit(spec, problem, trial.protocol, not fused, memory)
         except InputError as error:
@@ -238,11 +244,23 @@ def _run_job(job: _Job, device: str, stage: Stage, stop: threading.Event) -> lis
     data = [Data(job.problem, protocol, seed) for seed in seeds]
     flat = np.stack([_start(job.spec, trial) for trial in job.trials])
     weights = np.stack([sampled.weights for sampled in data])
+    if protocol.dtype is not None:
+        return [_run_on_grid(job, protocol.dtype, seed, device, report) for seed in seeds]
     if job.native:
         objective = native_engine.NativeObjective(job.spec, job.problem, weights[0])
     else:
         objective = TorchObjective(job.spec, job.problem, weights, device)
     return run(objective, protocol, flat, data, seeds, job.trials[0].task.vocabulary, report)
+
+
+def _run_on_grid(job: _Job, dtype: GridName, seed: int, device: str, report: Report) -> Trained:
+    def reweighted(weights: np.ndarray) -> Objective:
+        if job.native:
+            return native_engine.NativeObjective(job.spec, job.problem, weights)
+        return TorchObjective(job.spec, job.problem, weights[None], device)
+
+    first = job.trials[0]
+    return run_on_grid(reweighted, job.problem, first.protocol, dtype, seed, first.task.vocabulary, report)
 
 
 def _start(spec: Transformer, trial: TrainingTrial) -> np.ndarray:

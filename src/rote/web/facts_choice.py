@@ -16,9 +16,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from rote.errors import InputError
-from rote.tasks import require_tokens
+from rote.tasks import TaskShape, require_tokens
 from rote.tasks.facts import facts, source_names
-from rote.tasks.shape import TaskShape
 from rote.web.query import Query
 
 FIRST = "countries"

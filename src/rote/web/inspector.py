@@ -27,8 +27,6 @@ MOST_FOUND = 40
 
 @dataclass(frozen=True)
 class Opened:
-    """A model folder in memory."""
-
     entry: Entry
     folder: Folder
 

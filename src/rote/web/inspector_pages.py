@@ -23,8 +23,7 @@ from rote.report.model_charts import (
     specialisation_chart,
     without_chart,
 )
-from rote.tasks import AssociationTask
-from rote.tasks.association import Fact
+from rote.tasks import AssociationTask, Fact
 from rote.web.inspector import MOST_FOUND, Listing, Opened, Place, list_facts, open_model
 from rote.web.jobs import Job, Jobs
 from rote.web.pages import page

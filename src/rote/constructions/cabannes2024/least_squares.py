@@ -23,8 +23,6 @@ from rote.tasks import AssociationTask
 
 
 class LeastSquaresOptions(Options):
-    """Settings of `cabannes2024.least_squares`."""
-
     ridge: Annotated[float, Field(ge=0)] = 1e-6
     """Penalty relative to the mean of the quadratic form: more damps directions that few facts share."""
 

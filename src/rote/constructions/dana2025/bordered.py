@@ -23,9 +23,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
-from rote.constructions.common.random_attention.draw import Heads
+from rote.constructions.common.random_attention.draw import Heads, ScoreSize
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.common.solvers.exactly_determined import refine, solver, usable_columns
 from rote.constructions.dana2025.bordered_group import Group, condition_limit, draw_group
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, group_last_tokens

@@ -13,11 +13,15 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.constructions.common.random_attention.draw import Heads
+from rote.constructions.common.random_attention.draw import Heads, ScoreSize
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
-from rote.constructions.common.solvers.exactly_determined import largest_singular, smallest_singular
-from rote.constructions.common.solvers.lu import columns_first, lu_in_place, rows_of
+from rote.constructions.common.solvers.exactly_determined import (
+    columns_first,
+    largest_singular,
+    lu_in_place,
+    rows_of,
+    smallest_singular,
+)
 from rote.constructions.dana2025.gated_heads import draw_gated_heads
 from rote.models.attention_only import AttentionOnly
 

@@ -40,7 +40,7 @@ def size_may_differ(request: Request[AssociationTask, Corollary1Options]) -> str
 
 def build(request: Request[AssociationTask, Corollary1Options]) -> Draft:
     """Theorem 1's solve in two dimensions, always dense: a gate takes more dimensions than there are."""
-    from rote.constructions.dana2025.more_heads import store_growing
+    from rote.constructions.dana2025.interpolation import store_growing
 
     return store_growing(request.task.majority(), flat_layer(request), request, "dense")
 
@@ -62,6 +62,7 @@ register_construction(
         tasks=(AssociationTask,),
         build=build,
         edit=edit,
+        edits_bitwise=True,
         spec=flat_layer,
         size_may_differ=size_may_differ,
         quick_facts=1_500,

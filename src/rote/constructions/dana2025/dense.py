@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
-from rote.constructions.common.random_attention.draw import Embeddings, Heads, draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, ScoreSize, draw_embeddings, draw_heads
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.common.solvers.exactly_determined import refine, solver, usable_columns
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads

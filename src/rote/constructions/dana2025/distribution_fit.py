@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.random_attention.draw import ScoreSize
 from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.construction import Request
 from rote.constructions.dana2025.best_encoder import best_encoder

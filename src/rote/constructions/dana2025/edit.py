@@ -19,10 +19,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from torch import Tensor
 
 from rote.constructions.common.more_tokens import with_vocabulary
-from rote.constructions.common.random_attention.draw import Embeddings, Heads, draw_heads, gaussian
+from rote.constructions.common.random_attention.draw import Embeddings, Heads, ScoreSize, draw_heads, gaussian
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.construction import Draft, EditRequest
+from rote.constructions.dana2025.gated_adds import (
+    OTHERWISE,
+    check_bits,
+    gated_heads,
+    has_indicator,
+    has_own_coordinate,
+    with_coordinate,
+    with_gated_heads,
+    without_coordinate,
+)
 from rote.constructions.dana2025.never_stored import never_stored
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.constructions.dana2025.output_system import OutputSystem
@@ -48,6 +57,8 @@ CANDIDATES = 64
 
 def edit(request: EditRequest[Theorem1Options]) -> Draft:
     """Make the changes; all facts that were forgotten as never stored are left out of one solve."""
+    if request.keep_bits:
+        return _appended(request)
     together = final((*request.history, *request.changes))
     gone = [key for key, change in together.items() if change.forget == "never-stored"]
     if any(change.forget == "never-stored" for change in request.changes):
@@ -60,11 +71,13 @@ def _without(request: EditRequest[Theorem1Options], gone: list[tuple[str, ...]])
     """The model that was built, but for the facts of these keys."""
     base, options = request.base, request.request.options
     sample = _sample(request.sample, _layer(request.model).heads, options.right_hand_sides)
-    built = _layer(request.model).model_copy(update={"heads": sample["heads"], "vocab": base.vocab})
+    built = _layer(request.model).model_copy(update={"heads": sample["heads"], "heads_apart": 0, "vocab": base.vocab})
     weights = request.model.weights
     attention = {name: weights[f"layers.0.{name}"][: built.heads] for name in ("query", "key", "value")}
     attention = {f"layers.0.{name}": tensor for name, tensor in attention.items()}
     attention |= {"tokens": weights["tokens"][: base.vocab], "positions": weights["positions"]}
+    if has_own_coordinate(weights):
+        attention, built = without_coordinate(attention), built.model_copy(update={"dim": built.dim - 1})
     rows = rows_by_key(base)
     index = base.vocabulary.index
     lost = {rows.get(tuple(index[token] for token in key)) for key in gone}
@@ -143,6 +156,35 @@ def _output_edit(
     return Draft(replace(model, weights=weights), guaranteed(grown), measured)
 
 
+def _appended(request: EditRequest[Theorem1Options]) -> Draft:
+    """Add facts by heads that are exactly zero on all other keys."""
+    before, changes = request.before, list(request.changes)
+    after = changed(before, changes)
+    if after.vocab > before.vocab or not np.isin(after.answers, before.answers).all():
+        known = {before.vocabulary.tokens[answer] for answer in np.unique(before.answers).tolist()}
+        new = next(change.answer for change in changes if change.answer not in known)
+        raise InputError(
+            f"`keep_bits`: no stored fact has the answer {new!r}, and a row of W_U for it would change a logit of "
+            f"every fact; {OTHERWISE}"
+        )
+    spec, old = _layer(request.model), with_vocabulary(request.model, before.vocabulary)
+    model = old if has_indicator(old.weights) else with_coordinate(old, spec)
+    spec, added = _layer(model), after.contexts[before.facts :]
+    exact = {name: tensor.double() for name, tensor in model.weights.items()}
+    wanted: list[int | None] = after.answers[before.facts :].tolist()
+    asked = _compared(before, wanted)
+    contexts = torch.from_numpy(np.concatenate([before.contexts[asked.numpy()], added])).long()
+    streams = stream(spec, exact, contexts)
+    compared, places = before.take(asked.numpy()), streams[: len(asked)]
+    _, targets = _targets(exact["unembed"], places, compared, before, after, wanted, request.request.seed)
+    maps = gated_heads(model, spec, before.contexts, added)
+    model = with_gated_heads(model, spec, maps, targets - streams[len(asked) :])
+    check_bits(old, model, before)
+    request.kept.clear()
+    measured = {"method": "append", "heads_added": len(added), "kept_bits": True}
+    return Draft(model, guaranteed(_layer(model)), measured)
+
+
 def _layer(model: Model) -> AttentionOnly:
     """The specification of a model that is one layer of plain attention."""
     spec = model.spec
@@ -195,7 +237,7 @@ def with_heads(model: Model, count: int, contexts: Tensor, seed: int) -> Model:
     generator = torch.Generator().manual_seed(seed * 65_537 + spec.heads)
     grown = spec.model_copy(update={"heads": spec.heads + count})
     size = ScoreSize().plain(grown.heads)
-    if _has_indicator(weights) and spec.rank >= 2 and spec.dim >= 4:
+    if has_indicator(weights) and spec.rank >= 2 and spec.dim >= 4:
         embeddings = Embeddings(weights["tokens"], weights["positions"])
         heads = draw_threshold_heads(count, grown, size, Differences(embeddings, contexts), generator)
     else:
@@ -205,12 +247,6 @@ def with_heads(model: Model, count: int, contexts: Tensor, seed: int) -> Model:
     weights |= {f"layers.0.{name}": getattr(together, name) for name in ("query", "key", "value")}
     weights["layers.0.output"] = torch.nn.functional.pad(weights["layers.0.output"], (0, 0, 0, 0, 0, count))
     return Model(grown, weights, model.vocabulary)
-
-
-def _has_indicator(weights: dict[str, Tensor]) -> bool:
-    """Whether the last coordinate tells the last position from all others, as threshold heads need."""
-    positions = weights["positions"][:, -1]
-    return bool(positions[-1] == 1) and not bool(positions[:-1].any()) and not bool(weights["tokens"][:, -1].any())
 
 
 def _compared(before: AssociationTask, wanted: list[int | None]) -> Tensor:

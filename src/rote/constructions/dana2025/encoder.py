@@ -4,19 +4,26 @@ Dana, Pydi and Chevaleyre 2025, Definition 1: L(N, S, d) holds all maps from con
 at most d. Proposition 1: no Transformer of embedding dimension d comes closer to a distribution than the best of them.
 
 Notation: `unembed` is W (vocab x dim), `embed` is E (contexts x dim), `truth` holds pi_t in its rows, `prior` pi(t).
+
+The sequence encoder that meets every distribution exactly, in d >= N - 1 dimensions (Proposition 2).
+
+log pi_t minus its mean lies in the N - 1 dimensions orthogonal to (1, ..., 1). W holds an orthonormal basis of them
+(Helmert's) and E(t) the coordinates, so W E(t) = log pi_t up to a shift that a softmax does not see.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from rote.constructions.dana2025.encoder_sizes import encoder_spec
-from rote.models.budget import SOLVE_FLOATS, rows_within
+from rote.constructions.dana2025.options import encoder_spec
 from rote.models.model import Model, dtype_named
+from rote.models.spec import SOLVE_FLOATS, rows_within
 from rote.tasks import DistributionTask, TokenTask
 
 
@@ -37,14 +44,10 @@ class Encoder:
 
     def balanced(self) -> Encoder:
         """The same map with W and E of equal singular values: W <- W C, E <- E C^-T leaves W E(t) as it is."""
-        left, singular, right = torch.linalg.svd(_small_product(self.unembed, self.embed))
-        basis_w, basis_e = torch.linalg.qr(self.unembed)[0], torch.linalg.qr(self.embed)[0]
+        (basis_w, small_w), (basis_e, small_e) = torch.linalg.qr(self.unembed), torch.linalg.qr(self.embed)
+        left, singular, right = torch.linalg.svd(small_w @ small_e.T)
         root = singular.sqrt()
         return Encoder(_fill(basis_w @ left * root, self.dim), _fill(basis_e @ right.T * root, self.dim))
-
-
-def _small_product(unembed: Tensor, embed: Tensor) -> Tensor:
-    return torch.linalg.qr(unembed)[1] @ torch.linalg.qr(embed)[1].T
 
 
 def _fill(matrix: Tensor, columns: int) -> Tensor:
@@ -154,3 +157,50 @@ def _newton(W: Tensor, truth: Tensor, start: Tensor, steps: int) -> Tensor:
         if not len(live):
             break
     return E
+
+
+def circle_encoder(answers: np.ndarray, vocab: int, divergence: float = 1e-6) -> tuple[Encoder, dict[str, float | int]]:
+    """The encoder of these answers, one row for each, with what was measured on the way."""
+    used = np.unique(answers)
+    angle = 2 * math.pi * torch.arange(len(used), dtype=torch.float64) / len(used)
+    circle = torch.stack([angle.cos(), angle.sin()], 1)
+    gaps = torch.cat([1 - angle[1:].cos(), torch.ones(vocab - len(used), dtype=torch.float64)])
+    scale = _scale(gaps, divergence)
+    unembed = torch.zeros(vocab, 2, dtype=torch.float64)
+    unembed[torch.from_numpy(used).long()] = circle
+    embed = scale * circle[torch.from_numpy(np.searchsorted(used, answers))]
+    smallest = float(gaps.min()) if len(gaps) else math.inf
+    return Encoder(unembed, embed), {"scale": scale, "answers": len(used), "smallest_gap": smallest}
+
+
+def _scale(gaps: torch.Tensor, divergence: float) -> float:
+    """The least s with log(1 + sum_j exp(-s gap_j)) <= divergence: every context has the same gaps."""
+    if not len(gaps):
+        return 1.0
+    low, high = 0.0, math.log(len(gaps) / math.expm1(divergence)) / float(gaps.min())
+    for _ in range(80):
+        middle = (low + high) / 2
+        if float(torch.log1p((-middle * gaps).exp().sum())) > divergence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def helmert(vocab: int) -> Float[Tensor, "vocab less"]:
+    """An orthonormal basis of what is orthogonal to (1, ..., 1): column j sets token j against those before it."""
+    before = torch.arange(1, vocab, dtype=torch.float64)
+    basis = torch.ones(vocab, vocab - 1, dtype=torch.float64).triu()
+    basis[torch.arange(1, vocab), torch.arange(vocab - 1)] = -before
+    return basis / (before * (before + 1)).sqrt()
+
+
+def exact_encoder(truth: Float[Tensor, "contexts vocab"], dim: int, floor: float = 1e-12) -> Encoder:
+    """W E(t) = log pi_t up to a shift, in dim >= vocab - 1 dimensions."""
+    vocab = truth.shape[1]
+    basis = helmert(vocab)
+    spare = (0, dim - basis.shape[1])
+    return Encoder(
+        torch.nn.functional.pad(basis, spare),
+        torch.nn.functional.pad(centred_log(truth, floor) @ basis, spare),
+    )

@@ -26,7 +26,7 @@ from rote.constructions.dana2025.bordered_group import Group, factorise, no_head
 from rote.constructions.dana2025.dense import dense_features
 from rote.constructions.dana2025.gated_heads import group_last_tokens
 from rote.constructions.dana2025.interpolation import code_seed
-from rote.constructions.dana2025.output_attempt import solved_output
+from rote.constructions.dana2025.output_system import solved_output
 from rote.constructions.dana2025.solution import Wanted, finish, usable_width
 from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly

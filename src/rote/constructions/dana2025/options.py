@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from rote.constructions.construction import Options
+from rote.constructions.construction import Options, Request
+from rote.models.sequence_encoder import SequenceEncoder
+from rote.tasks import DistributionTask, TokenTask
+
+DEFAULT_DIM = 16
+"""Default embedding dimension, or vocab - 1 if that is smaller: there every distribution is exact."""
+
+
+def chosen_dim(request: Request[DistributionTask, Any]) -> int:
+    """The given embedding dimension, or the default."""
+    return request.dim or min(DEFAULT_DIM, max(1, request.task.vocab - 1))
+
+
+def encoder_spec(task: TokenTask, dim: int) -> SequenceEncoder:
+    """A row for every context of the task."""
+    return SequenceEncoder(vocab=task.vocab, context=task.context, contexts=len(task.contexts), dim=dim)
+
+
+def fitted_encoder(request: Request[DistributionTask, Any]) -> SequenceEncoder:
+    """The encoder that is fitted to a task: of the given embedding dimension, or the default."""
+    return encoder_spec(request.task, chosen_dim(request))
+
 
 Algorithm = Literal["joint", "projected"]
 Output = Literal["convex", "weighted", "paper", "joint"]
 
 
 class Theorem1Options(Options):
-    """Settings of Theorem 1."""
-
     score_std: float | None = Field(default=None, gt=0)
     """Standard deviation of attention scores. Default: chosen by the task, and raised with each resample."""
     redraws: int = Field(default=4, ge=0)
@@ -34,8 +53,6 @@ class Theorem1Options(Options):
 
 
 class Theorem1DistributionOptions(Options):
-    """Settings of Theorem 1 for distributions."""
-
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Prior of the contexts that may be left out when heads are chosen; 0 fits every context exactly."""
     output: Output = "convex"
@@ -53,8 +70,6 @@ class Theorem1DistributionOptions(Options):
 
 
 class BestEncoderOptions(Options):
-    """Settings of the best sequence encoder."""
-
     algorithm: Algorithm = "joint"
     """L-BFGS over both factors, or over W with E at its optimum (variable projection)."""
     random_starts: Annotated[int, Field(ge=0, le=1000)] = 2
@@ -66,7 +81,5 @@ class BestEncoderOptions(Options):
 
 
 class WeightedOptions(Options):
-    """Settings of f_wls."""
-
     rounds: Annotated[int, Field(ge=1)] = 50
     """Alternating solves."""

@@ -7,15 +7,13 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
-from rote.constructions.dana2025.encoder_sizes import encoder_spec
+from rote.constructions.dana2025.options import encoder_spec
 from rote.errors import InputError
 from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import DistributionTask
 
 
 class Proposition2Options(Options):
-    """Settings of Proposition 2."""
-
     floor: Annotated[float, Field(gt=0, lt=1)] = 1e-12
     """Zeros of pi are raised to this: log 0 has no finite logit. It costs at most N times as much divergence."""
 
@@ -34,8 +32,7 @@ def exact_spec(request: Request[DistributionTask, Proposition2Options]) -> Seque
 
 def build(request: Request[DistributionTask, Proposition2Options]) -> Draft:
     """The table of log pi in Helmert's basis."""
-    from rote.constructions.dana2025.encoder import encoder_model, expected_divergence, truth_and_prior
-    from rote.constructions.dana2025.exact_encoder import exact_encoder
+    from rote.constructions.dana2025.encoder import encoder_model, exact_encoder, expected_divergence, truth_and_prior
 
     task, dim = request.task, exact_spec(request).dim
     truth, prior = truth_and_prior(task)

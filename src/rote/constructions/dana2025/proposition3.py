@@ -15,15 +15,13 @@ from pydantic import Field
 
 from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
-from rote.constructions.dana2025.encoder_sizes import encoder_spec
+from rote.constructions.dana2025.options import encoder_spec
 from rote.errors import InputError
 from rote.models.sequence_encoder import SequenceEncoder
 from rote.tasks import AssociationTask
 
 
 class Proposition3Options(Options):
-    """Settings of Proposition 3."""
-
     divergence: Annotated[float, Field(gt=0, le=1)] = 1e-6
     """Divergence, in nats, at which the scale is large enough. Recall does not depend on it."""
 
@@ -51,8 +49,7 @@ def size_may_differ(request: Request[AssociationTask, Proposition3Options]) -> s
 
 def build(request: Request[AssociationTask, Proposition3Options]) -> Draft:
     """The circle, at the least scale that is sharp enough."""
-    from rote.constructions.dana2025.circle_encoder import circle_encoder
-    from rote.constructions.dana2025.encoder import encoder_model
+    from rote.constructions.dana2025.encoder import circle_encoder, encoder_model
 
     circle_spec(request)
     task = request.task.majority()

@@ -7,8 +7,7 @@ the two least-squares encoders are what the slides of 2024 offer in closed form,
 from __future__ import annotations
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
-from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
-from rote.constructions.dana2025.options import BestEncoderOptions, WeightedOptions
+from rote.constructions.dana2025.options import BestEncoderOptions, WeightedOptions, chosen_dim, fitted_encoder
 from rote.tasks import DistributionTask
 
 

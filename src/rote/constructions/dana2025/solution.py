@@ -31,8 +31,6 @@ class Attempt:
 
 
 class Clock:
-    """Seconds per phase."""
-
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._since = time.perf_counter()

@@ -11,6 +11,7 @@ import math
 from rote.constructions.construction import Construction, Draft, EditRequest, Request, register_construction
 from rote.constructions.dana2025.options import Theorem1Options
 from rote.models.attention_only import AttentionOnly
+from rote.models.grid import is_grid
 from rote.tasks import AssociationTask
 from rote.theory.sizes import theorem1_spec
 
@@ -61,7 +62,11 @@ def cpu_seconds(request: Request[AssociationTask, Theorem1Options]) -> float:
 
 def build(request: Request[AssociationTask, Theorem1Options]) -> Draft:
     """Attention at random, W_O by one linear solve."""
-    from rote.constructions.dana2025.more_heads import store_growing
+    if is_grid(request.dtype):
+        from rote.constructions.dana2025.on_grid import build_on_grid
+
+        return build_on_grid(request)
+    from rote.constructions.dana2025.interpolation import store_growing
 
     task, spec, solve = _chosen(request)
     return store_growing(task, spec, request, solve)
@@ -84,9 +89,11 @@ register_construction(
         tasks=(AssociationTask,),
         build=build,
         edit=edit,
+        edits_bitwise=True,
         spec=layer_for,
         size_may_differ=size_may_differ,
         cpu_seconds=cpu_seconds,
+        on_grids=True,
         options=Theorem1Options,
     )
 )

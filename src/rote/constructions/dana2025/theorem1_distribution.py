@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rote.constructions.construction import Construction, Draft, Request, register_construction
-from rote.constructions.dana2025.encoder_sizes import DEFAULT_DIM
-from rote.constructions.dana2025.options import Theorem1DistributionOptions
+from rote.constructions.dana2025.options import DEFAULT_DIM, Theorem1DistributionOptions
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import DistributionTask
 from rote.theory.dana2025 import guaranteed

@@ -19,13 +19,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
-from rote.constructions.dana2025.encoder_sizes import chosen_dim, fitted_encoder
+from rote.constructions.dana2025.options import chosen_dim, fitted_encoder
 from rote.tasks import DistributionTask
 
 
 class Theorem2Options(Options):
-    """Settings of Theorem 2."""
-
     rows: Literal["unit", "gaussian"] = "unit"
     """Random rows of length one, or with independent Gaussian entries of variance 1/d as the paper's lemma has them;
     orthonormal in either case when dim >= vocab."""

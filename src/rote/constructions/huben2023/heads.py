@@ -18,9 +18,9 @@ from rote.constructions.common.saturation import UNSEEN
 from rote.constructions.construction import Draft, Request
 from rote.constructions.huben2023.options import FLAGS, ID, MemoryOptions
 from rote.models.attention_only import AttentionOnly
-from rote.models.budget import FORWARD_FLOATS, rows_within
 from rote.models.forward.attention_only import head_values, heads_output, layer_heads
 from rote.models.model import Model, dtype_named
+from rote.models.spec import FORWARD_FLOATS, rows_within
 from rote.tasks import AssociationTask
 
 GATHERING = 64

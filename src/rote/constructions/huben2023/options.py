@@ -14,8 +14,6 @@ FLAGS = 2
 
 
 class MemoryOptions(Options):
-    """Settings of `huben2023`."""
-
     score_std: Annotated[float, Field(gt=0)] = 1.0
     """Standard deviation of the first layer's scores."""
     draws: Annotated[int, Field(ge=1)] = 5

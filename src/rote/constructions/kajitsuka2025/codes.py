@@ -225,7 +225,6 @@ def _random_free(
 
 
 def _in_sorted(keys: np.ndarray, taken: np.ndarray) -> np.ndarray:
-    """Which keys are among these sorted ones."""
     if not len(taken):
         return np.zeros(keys.shape, dtype=bool)
     return taken[np.minimum(np.searchsorted(taken, keys), len(taken) - 1)] == keys

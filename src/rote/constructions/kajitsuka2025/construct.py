@@ -10,19 +10,17 @@ import numpy as np
 
 from rote.constructions.construction import Draft, Request
 from rote.constructions.kajitsuka2025 import real_tokens
-from rote.constructions.kajitsuka2025.accounting import account
 from rote.constructions.kajitsuka2025.codes import Codes
+from rote.constructions.kajitsuka2025.exact import token_values
 from rote.constructions.kajitsuka2025.model import Entrance, floating_model, logit_bits
-from rote.constructions.kajitsuka2025.token_values import token_values
-from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, assemble, facts_codes
+from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, account, assemble, facts_codes
 from rote.constructions.kajitsuka2025.variant import MemorizerOptions, Variant
 from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong
 from rote.constructions.vardi2022.network import Builder
 from rote.errors import InputError
 from rote.models.deep_relu import MANTISSA_BITS
 from rote.models.model import Model
-from rote.tasks import AssociationTask, VectorTask
-from rote.tasks.vocabulary import Vocabulary
+from rote.tasks import AssociationTask, VectorTask, Vocabulary
 
 SMALLEST_FIRST = ("float32", "float64")
 """The dtypes tried by default (`auto`)."""
@@ -86,7 +84,6 @@ def _build(request: MemorizerRequest, variant: Variant, prepared: Prepared, dtyp
 
 
 def measured(transformer: Transformer, prepared: Prepared, model: Model) -> dict[str, Any]:
-    """What was chosen and what it costs."""
     return {
         "storage": transformer.storage,
         "layout": transformer.layout,

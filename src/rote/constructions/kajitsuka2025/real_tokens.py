@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rote.constructions.kajitsuka2025.blocks import floor
 from rote.constructions.kajitsuka2025.model import Entrance
+from rote.constructions.kajitsuka2025.transformer import floor
 from rote.constructions.vardi2022.memorizer import WordsTooLong
 from rote.constructions.vardi2022.network import Builder
 from rote.errors import InputError
@@ -41,14 +41,11 @@ class Projection:
         return vectors @ self.direction + self.shift
 
     def enter(self, builder: Builder) -> None:
-        """Emit the floor block."""
         floor(builder, self.bits, self.slope)
 
 
 @dataclass(frozen=True)
 class TokenSeparation:
-    """The theorem's conditions, measured."""
-
     tokens: int
     radius: float
     """r, the largest norm."""

@@ -6,16 +6,19 @@ maps id and token together.
 
 Averages cannot tell (a, b) from (a, b, a, b), nor see order: all sequences here have one length, and order counts only
 where positions enter the token values.
+
+What a memorizer costs: parameters and the bits in them, beside the bits of the labels it holds.
+
+Counted are F1, attention and F2, as the theorem does; not the embedding of tokens, nor the unembedding of labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from rote.constructions.kajitsuka2025.blocks import snap
 from rote.constructions.kajitsuka2025.codes import Codes, sequence_codes
 from rote.constructions.kajitsuka2025.variant import Mixing
 from rote.constructions.vardi2022.exact import evaluate, exact_values
@@ -23,6 +26,35 @@ from rote.constructions.vardi2022.memorizer import Storage, WordsTooLong, memori
 from rote.constructions.vardi2022.network import Builder, Network
 from rote.errors import InputError
 from rote.progress import SILENT, Progress
+from rote.tasks.task import entropy_bits
+
+
+def snap(builder: Builder, bits: int) -> None:
+    """Register x <- the whole number below 2^bits that x is within 1/4 of.
+
+    A softmax over n positions gives 1/n, which is rounded unless n is a power of two; so are the averages. The
+    threshold relu(1 - relu(4T - 2 - 4x)) is 1 from x = T - 1/2 on and 0 up to T - 3/4.
+    """
+    _digits(builder, bits, slope=4, early=2)
+
+
+def floor(builder: Builder, bits: int, slope: int) -> None:
+    """Register x <- floor(x), for 0 <= x < 2^bits whose fractional part is at most 1 - 1/slope.
+
+    The threshold relu(1 - relu(slope (T - x))) is 1 from x = T on and 0 up to T - 1/slope.
+    """
+    _digits(builder, bits, slope=slope, early=0)
+
+
+def _digits(builder: Builder, bits: int, slope: int, early: int) -> None:
+    builder["whole"] = 0
+    for digit in reversed(range(bits)):
+        builder.layer(short=slope * (1 << digit) - early - slope * builder["x"])
+        builder.layer(reached=1 - builder["short"])
+        builder["x"] -= (1 << digit) * builder["reached"]
+        builder["whole"] += (1 << digit) * builder["reached"]
+    builder["x"] = builder["whole"]
+    del builder["whole"]
 
 
 @dataclass(frozen=True)
@@ -185,3 +217,46 @@ def _refuse_rounding(id_bits: int, length: int, limit_bits: int | None) -> None:
             f"softmax over {length} positions rounds ids of {id_bits} bits by more than 1/4 in {limit_bits} bits; "
             f"{needed} are needed: use `dtype=float64`, or kajitsuka2025.deep_sets (sums in place of attention)"
         )
+
+
+@dataclass(frozen=True)
+class Account:
+    labels: int
+    width: int
+    depth: int
+    nonzeros: int
+    """Weights and biases that are not zero."""
+    nonzeros_after: int
+    """Those of F2 alone."""
+    dense: int
+    """Weights and biases of full matrices between layers of these sizes."""
+    largest_bits: int
+    """Longest weight or bias."""
+    total_bits: int
+    """Length of all that are not zero, with signs."""
+    label_bits: float
+    """Entropy of the labels, times their number."""
+
+    @property
+    def bits_over_entropy(self) -> float | None:
+        """Bits spent per bit held; none where the labels hold nothing."""
+        return self.total_bits / self.label_bits if self.label_bits else None
+
+    def summary(self) -> dict[str, float | int | None]:
+        return {**asdict(self), "bits_over_entropy": self.bits_over_entropy}
+
+
+def account(transformer: Transformer, labels: np.ndarray) -> Account:
+    """Add up F1, attention (a value and an output weight; queries and keys are zero) and F2."""
+    networks = [network for network in (transformer.first, transformer.second) if network is not None]
+    return Account(
+        labels=len(labels),
+        width=transformer.width,
+        depth=transformer.depth,
+        nonzeros=sum(network.nonzeros for network in networks) + 2,
+        nonzeros_after=transformer.second.nonzeros,
+        dense=sum(network.dense_parameters for network in networks) + 4 * transformer.width,
+        largest_bits=max(network.largest_bits for network in networks),
+        total_bits=sum(network.total_bits for network in networks) + transformer.length.bit_length() + 3,
+        label_bits=entropy_bits(np.bincount(labels)) * len(labels),
+    )

@@ -11,8 +11,6 @@ Mixing = Literal["softmax", "sum"]
 
 
 class MemorizerOptions(Options):
-    """Settings of the memorizers."""
-
     storage: Literal["auto", "faithful", "lean", "hashed"] = "auto"
     """How F2 holds its labels; auto takes the fewest non-zero weights of lean and hashed."""
     ordered: bool = True

@@ -12,8 +12,7 @@ number of neurons (Proposition 2 of Dana et al. 2025). Notation: m is `width`.
 
 from __future__ import annotations
 
-from rote.constructions.common.rebuilding import rebuilt_by
-from rote.constructions.construction import Construction, Draft, Request, register_construction
+from rote.constructions.construction import Construction, Draft, EditRequest, Request, register_construction
 from rote.constructions.madden2025.sizes import NeuronOptions, neurons_spec, solve_may_fail
 from rote.errors import InputError
 from rote.models.mlp_transformer import MlpTransformer
@@ -36,12 +35,21 @@ def build(request: Request[AssociationTask, NeuronOptions]) -> Draft:
 
     from rote.constructions.common.random_attention.codes import answer_code
     from rote.constructions.madden2025.solve import solve
+    from rote.models.model import dtype_named
 
     task, spec = request.task.majority(), layer_for(request)
     generator = torch.Generator().manual_seed(request.seed)
-    code = answer_code(task.vocab, spec.dim, generator)
+    # As it is saved, so that an edit finds the same targets in the model's own W_U.
+    code = answer_code(task.vocab, spec.dim, generator).to(dtype_named(request.dtype)).double()
     contexts = torch.from_numpy(task.contexts).long()
     return solve(request, spec, contexts, code, code[torch.from_numpy(task.answers).long()], generator)
+
+
+def edit(request: EditRequest[NeuronOptions]) -> Draft:
+    """Change, add and forget facts by another solve for W_2."""
+    from rote.constructions.madden2025.edit import edit as solved_again
+
+    return solved_again(request)
 
 
 register_construction(
@@ -52,7 +60,7 @@ register_construction(
         meets="madden2025.lower",
         tasks=(AssociationTask,),
         build=build,
-        edit=rebuilt_by("madden2025"),
+        edit=edit,
         spec=layer_for,
         size_may_differ=solve_may_fail,
         quick_facts=3_000,

@@ -17,8 +17,6 @@ ID = "madden2025.distribution"
 
 
 class MaddenDistributionOptions(NeuronOptions):
-    """Settings for distributions."""
-
     floor: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Zeros of pi are raised to this: log 0 has no finite logit, and float32 needs logits of moderate size."""
     tolerance: Annotated[float, Field(gt=0)] = 1e-3
@@ -41,8 +39,7 @@ def build(request: Request[DistributionTask, MaddenDistributionOptions]) -> Draf
     """As many contexts' next-token distributions as neurons."""
     import torch
 
-    from rote.constructions.dana2025.encoder import truth_and_prior
-    from rote.constructions.dana2025.exact_encoder import exact_encoder
+    from rote.constructions.dana2025.encoder import exact_encoder, truth_and_prior
     from rote.constructions.madden2025.solve import solve
     from rote.measure.divergence import divergence
 

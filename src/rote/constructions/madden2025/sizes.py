@@ -14,10 +14,10 @@ from rote.theory.sizes import widest_head
 
 
 class NeuronOptions(Options):
-    """Settings of both constructions."""
-
     width: Annotated[int, Field(ge=1)] | None = None
     """MLP neurons. Default: one per context, the fewest that are guaranteed to work."""
+    spare: Annotated[int, Field(ge=0)] | None = None
+    """Neurons beyond one per context: room for facts that `rote edit` may add, and smaller weights."""
     activation: Literal["gelu", "relu"] = "gelu"
     score_std: Annotated[float, Field(gt=0)] = 1.0
     """Standard deviation of attention scores: small ones keep every position in view."""
@@ -27,7 +27,7 @@ class NeuronOptions(Options):
 
 def neurons_spec(request: Request[TokenTask, NeuronOptions], contexts: int, dim: int) -> MlpTransformer:
     """The specification, with default sizes chosen; fewer neurons than contexts are rejected here."""
-    task, width = request.task, request.options.width or contexts
+    task, width = request.task, request.options.width or contexts + (request.options.spare or 0)
     if width < contexts:
         raise InputError(
             f"madden2025: {contexts} contexts but {width} neurons; the solve for W_2 has one unknown row per neuron, "

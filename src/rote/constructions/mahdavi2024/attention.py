@@ -1,30 +1,156 @@
 """Attention whose outputs on all examples are independent, and the solve for W_V.
 
 Notation is that of `theorem1`.
+
+What the heads together must give on every example, and the readout that turns it into classes or real outputs.
+
+The readout sees d_v numbers: for labels these are a code per class, for real targets the targets themselves, or their
+coordinates in the space they span when there are more outputs than dimensions.
+
+What Mahdavi, Liao and Thrampoulidis 2024 assume of their examples, measured; and the rank no attention exceeds.
+
+Assumption 1: the queries have Kruskal rank at least n (any n of them are independent). Assumption 2: every context
+(n x d) has rank n. Notation: n is `context`, d `dim`, H `heads`, k `head_dim`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from rote.constructions.common.random_attention.codes import answer_code
 from rote.constructions.common.solvers.least_norm import Factored, factor
 from rote.constructions.construction import Draft, Request
-from rote.constructions.mahdavi2024.assumptions import measure_assumptions, reach
 from rote.constructions.mahdavi2024.options import ID, TheoremOptions
-from rote.constructions.mahdavi2024.outputs import value_dim_for, wanted_outputs
 from rote.constructions.mahdavi2024.routes import proof_route, random_route
 from rote.errors import CheckFailed, InputError, problems
-from rote.models.budget import FORWARD_FLOATS, rows_within
 from rote.models.forward.query_attention import mixtures
 from rote.models.model import Model, dtype_named
 from rote.models.query_attention import QueryAttention
+from rote.models.spec import FORWARD_FLOATS, rows_within
 from rote.tasks import VectorTask
+
+RELATIVE_ZERO = 1e-10
+"""A singular value this much smaller than the largest counts as zero: data given in float64 are rounded at 1e-16."""
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """How far the examples satisfy the theorem's assumptions."""
+
+    queries_smallest: float
+    """Smallest ratio of extreme singular values over the sampled sets of n queries; zero when some are dependent."""
+    query_sets: int
+    """Sets of n queries that were drawn: Kruskal rank is checked on samples, since there are too many sets."""
+    context_rank: int
+    """Smallest rank of a context."""
+    context: int
+
+    @property
+    def hold(self) -> bool:
+        return self.queries_smallest > RELATIVE_ZERO and self.context_rank == self.context
+
+    def measured(self) -> dict[str, Any]:
+        return {
+            "assumptions_hold": self.hold,
+            "query_sets_sampled": self.query_sets,
+            "query_sets_smallest_singular_ratio": self.queries_smallest,
+            "smallest_context_rank": self.context_rank,
+        }
+
+
+def measure_assumptions(
+    contexts: np.ndarray, queries: np.ndarray, generator: np.random.Generator, samples: int = 200
+) -> Assumptions:
+    """Rank of every context, and singular values of sampled sets of n queries (of all of them if fewer)."""
+    examples, dim = queries.shape
+    size = min(contexts.shape[1], examples)
+    sets = np.stack([generator.permutation(examples)[:size] for _ in range(samples if size < examples else 1)])
+    ratios = np.zeros(len(sets)) if size > dim else _ratios(queries[sets])
+    singular = np.linalg.svd(contexts, compute_uv=False)
+    ranks = (singular > RELATIVE_ZERO * singular[:, :1]).sum(1)
+    return Assumptions(float(ratios.min()), len(sets), int(ranks.min()), contexts.shape[1])
+
+
+def _ratios(matrices: np.ndarray) -> np.ndarray:
+    singular = np.linalg.svd(matrices, compute_uv=False)
+    return np.divide(singular[:, -1], singular[:, 0], out=np.zeros(len(singular)), where=singular[:, 0] > 0)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Largest rank that attention features can have on these contexts.
+
+    Every head's output is a weighted mean of tokens, so it lies in their affine hull: of dimension a, it gives each
+    head at most a directions, and one more for all heads together when the hull misses the origin. For one shared
+    context of rank n this is H(n-1) + 1; for distinct contexts that span R^d it is Hd.
+    """
+
+    directions: int
+    misses_origin: bool
+
+    def rank(self, heads: int) -> int:
+        return heads * self.directions + self.misses_origin
+
+    def heads_for(self, examples: int) -> int:
+        """Fewest heads whose features can reach rank `examples`."""
+        return max(1, -(-(examples - self.misses_origin) // max(1, self.directions)))
+
+    def words(self, heads: int) -> str:
+        """The formula with its numbers."""
+        return f"{heads} x {self.directions}{' + 1' if self.misses_origin else ''} = {self.rank(heads)}"
+
+
+def reach(contexts: np.ndarray) -> Reach:
+    """The affine hull of all tokens of all contexts."""
+    tokens = contexts.reshape(-1, contexts.shape[-1])
+    whole = np.linalg.matrix_rank(tokens, rtol=RELATIVE_ZERO)
+    directions = np.linalg.matrix_rank(tokens - tokens.mean(0), rtol=RELATIVE_ZERO)
+    return Reach(int(directions), bool(whole > directions))
+
+
+def value_dim_for(task: VectorTask, asked: int | None) -> int:
+    """d_v: for labels the length of a class code, for targets the rank of the matrix of targets."""
+    if task.labels is not None:
+        # Sixteen dimensions keep random class codes well apart at 32 numbers a head and dimension.
+        return asked or min(task.outputs, task.dim, 16)
+    needed = task.outputs
+    if needed > task.dim:
+        needed = int(np.linalg.matrix_rank(cast(np.ndarray, task.targets)))
+    if needed > task.dim or needed > (asked or needed):
+        limit = f"dim {task.dim}" if needed > task.dim else f"`value_dim={asked}`"
+        raise InputError(
+            f"{ID}: targets of rank {needed} do not fit through {limit}: all outputs are read from that many "
+            "numbers. Give fewer outputs, or vectors of a larger dim"
+        )
+    return asked or needed
+
+
+def wanted_outputs(
+    task: VectorTask, spec: QueryAttention, generator: torch.Generator
+) -> tuple[Float[Tensor, "examples value_dim"], Float[Tensor, "outputs dim"]]:
+    """What the heads' sum must be on every example, and the readout that turns it into outputs."""
+    readout = torch.zeros(spec.outputs, spec.dim, dtype=torch.float64)
+    if task.labels is not None:
+        if spec.value_dim == 1 and spec.outputs > 2:
+            raise InputError(f"{ID}: `value_dim=1` tells two classes apart, not {spec.outputs}; give 2 or more")
+        code = answer_code(spec.outputs, spec.value_dim, generator)
+        readout[:, : spec.value_dim] = code
+        return code[torch.from_numpy(task.labels).long()], readout
+    targets = torch.from_numpy(cast(np.ndarray, task.targets))
+    if spec.outputs <= spec.value_dim:
+        readout[:, : spec.outputs] = torch.eye(spec.outputs, dtype=torch.float64)
+        return torch.nn.functional.pad(targets, (0, spec.value_dim - spec.outputs)), readout
+    left, singular, right = torch.linalg.svd(targets, full_matrices=False)
+    kept = min(spec.value_dim, len(singular))
+    readout[:, :kept] = right[:kept].T
+    return torch.nn.functional.pad(left[:, :kept] * singular[:kept], (0, spec.value_dim - kept)), readout
+
 
 GOOD_CONDITION = 1e5
 """Below this no further draw is made: float32 keeps two digits, enough for labels, and float64 eleven. Real targets in

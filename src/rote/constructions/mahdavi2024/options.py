@@ -12,8 +12,6 @@ ID = "mahdavi2024.theorem1"
 
 
 class TheoremOptions(Options):
-    """Settings of `mahdavi2024.theorem1`."""
-
     route: Literal["random", "proof"] = "random"
     """How attention is chosen: at random, or head by head as in the proof."""
     score_std: Annotated[float, Field(gt=0)] = 3.0

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from rote.constructions.common.random_memory import RandomMemory
-from rote.models.budget import SOLVE_FLOATS, rows_within
+from rote.models.spec import SOLVE_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 
 CHECK_EVERY = 5

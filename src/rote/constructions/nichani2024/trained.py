@@ -25,8 +25,6 @@ GROWN_ENOUGH = 2
 
 
 class TrainedOptions(Options):
-    """Settings of `nichani2024.trained`."""
-
     steps: Annotated[int, Field(ge=1)] = 3000
     """L-BFGS steps at most."""
 

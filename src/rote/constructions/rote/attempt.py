@@ -10,19 +10,19 @@ import torch
 from torch import Tensor
 
 from rote.constructions.common.random_attention.codes import answer_code
-from rote.constructions.common.random_attention.score_size import FOR_FITS
+from rote.constructions.common.random_attention.draw import FOR_FITS
 from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.common.whitening import Whitened, whiten
 from rote.constructions.construction import Request
 from rote.constructions.rote.fit import ReadoutFit, fit_readout
 from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import InputError
+from rote.measure.matching import stream_logits
 from rote.measure.recall import margins
-from rote.measure.streaming import stream_logits
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
 from rote.tasks import AssociationTask
-from rote.theory.readout_sizes import estimate
+from rote.theory.rote_readout import estimate
 from rote.theory.sizes import task_rank
 
 PATIENCE = {False: 5, True: 1}

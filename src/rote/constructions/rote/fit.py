@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from rote.constructions.common.whitening import Whitened
-from rote.models.budget import FIT_FLOATS, rows_within
+from rote.models.spec import FIT_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 
 ROUND_STEPS = 100
@@ -108,7 +108,7 @@ class _Objective:
                 raise _Accepted
             # Margins grow slowly; looking at every step would cost more than the steps.
             self._wait = 10
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.deadline is not None and time.thread_time() > self.deadline:
             raise _OutOfTime
 
 

@@ -20,7 +20,7 @@ from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.theory.dana2025 import guaranteed
-from rote.theory.readout_sizes import readout_spec
+from rote.theory.rote_readout import readout_spec
 
 GROWTH = 0.12
 """Share of heads that is added when a fit fails: small, to stay near the fewest that do, and enough for a few tries."""
@@ -69,7 +69,7 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
             return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
         abandoned.append(Abandoned(in_words(spec), failed))
-        if request.deadline is not None and time.monotonic() > request.deadline:
+        if request.deadline is not None and time.thread_time() > request.deadline:
             raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
     raise CheckFailed(failed)

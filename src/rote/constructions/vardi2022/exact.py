@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,23 +44,7 @@ def hidden(network: Network, inputs: Values) -> Iterator[dict[str, np.ndarray]]:
 
 
 def evaluate(network: Network, inputs: Values) -> dict[str, np.ndarray]:
-    """The network's outputs."""
     values: dict[str, np.ndarray] = {}
     for values in hidden(network, inputs):  # noqa: B007
         pass
     return values
-
-
-@dataclass(frozen=True)
-class WordLengths:
-    """Bits of the longest weight or bias, and of the longest value a neuron took on these inputs."""
-
-    parameters: int
-    values: int
-
-
-def word_lengths(network: Network, inputs: Values) -> WordLengths:
-    largest = 0
-    for layer in hidden(network, inputs):
-        largest = max(largest, *(int(max(values)) for values in layer.values()))
-    return WordLengths(network.largest_bits, largest.bit_length())

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rote.constructions.vardi2022.affine import Affine
-from rote.constructions.vardi2022.network import Builder
-from rote.constructions.vardi2022.select import packed, select
+from rote.constructions.vardi2022.network import Affine, Builder, packed, select
 
 SPARE_BITS = 5
 """A neuron adds four terms of twice or four times a word that is itself shifted by two bits."""

@@ -38,7 +38,6 @@ class LayerStack:
         return state
 
     def evaluate(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The network's outputs."""
         state = through(self.weight, self.bias, self.placed(inputs))
         return {name: state[column] for name, column in self.outputs.items()}
 

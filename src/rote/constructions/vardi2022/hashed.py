@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from gmpy2 import is_prime  # pyright: ignore[reportAttributeAccessIssue]
 
-from rote.constructions.vardi2022.network import Builder
-from rote.constructions.vardi2022.select import packed, remainder, select, threshold
+from rote.constructions.vardi2022.network import Builder, packed, remainder, select, threshold
 from rote.errors import InputError
 
 CANDIDATES = 1 << 14

@@ -18,8 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from rote.constructions.vardi2022.network import Builder
-from rote.constructions.vardi2022.select import concatenated, select, threshold
+from rote.constructions.vardi2022.network import Builder, concatenated, select, threshold
 
 Meaning = Literal["match", "interval"]
 
@@ -34,7 +33,6 @@ class Layout:
 
     @property
     def capacity(self) -> int:
-        """Keys a group can hold."""
         return sum(self.entries)
 
     @property

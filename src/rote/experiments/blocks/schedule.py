@@ -10,7 +10,7 @@ from typing import Any
 from rote.errors import InputError
 from rote.experiments.blocks.search import SearchState, search, stacked
 from rote.experiments.blocks.trial import AnyTrial, BlockTrial, BuiltTrial, Results
-from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.findings import FigureSchedule
 from rote.papers.kajitsuka2025.choices import BATCH
 from rote.papers.kinds.blocks import (
     BlockCurvesFigure,
@@ -25,8 +25,6 @@ from rote.tasks.labelled_text.sources import DEFINITIONS
 
 @dataclass(frozen=True)
 class BlockSchedule(FigureSchedule[BlockFigure]):
-    """A figure, and how it is run."""
-
     figure: BlockFigure
     protocol: str
     quick: bool
@@ -71,7 +69,6 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
 
     @property
     def reads_texts(self) -> bool:
-        """Whether the figure is about texts."""
         if isinstance(self.figure, BlockCurvesFigure):
             return True
         return any(isinstance(asked.kind, TextSequences) for asked in self.figure.searches)
@@ -111,7 +108,6 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
         return self.figure.trials
 
     def search_state(self, asked: BlockSearch, seed: int, results: Results) -> SearchState:
-        """The state of the search for one point."""
         if not isinstance(self.figure, SmallestBlocksFigure):
             raise TypeError(f"{self.figure.id} has no searches")
         return search(asked, self.figure.ladder, self.trials, seed, results, whole=self.whole)
@@ -133,7 +129,7 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
                 if state.wanted or state.exhausted:
                     stopped.add(series)
             for blocks in self.blocks:
-                trials += self._curve(blocks, seed, results)
+                trials += [trial for trial in self.curve_trials(blocks, seed, results) if trial.key not in results]
         return trials
 
     def rungs(self) -> list[tuple[Sequences, int, int]]:
@@ -142,9 +138,6 @@ class BlockSchedule(FigureSchedule[BlockFigure]):
         if isinstance(figure, BlockCurvesFigure):
             return [(figure.kind, figure.sequences, blocks) for blocks in self.blocks]
         return [(asked.kind, asked.sequences, blocks) for asked in self.searches for blocks in figure.ladder]
-
-    def _curve(self, blocks: int, seed: int, results: Results) -> list[BlockTrial]:
-        return [trial for trial in self.curve_trials(blocks, seed, results) if trial.key not in results]
 
     def curve_trials(self, blocks: int, seed: int, results: Results) -> list[BlockTrial]:
         """The trials of one #blocks of a figure of curves; fewer than a batch."""

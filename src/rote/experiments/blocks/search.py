@@ -32,7 +32,6 @@ class SearchState:
 
     @property
     def exhausted(self) -> bool:
-        """Whether no rung sufficed."""
         return not self.wanted and self.smallest is None
 
 

@@ -114,8 +114,6 @@ AnyTrial = BlockTrial | BuiltTrial
 
 @dataclass(frozen=True)
 class BlockResult:
-    """One trained network."""
-
     learning_rate: float
     warm_up: int
     accuracy: float | None
@@ -130,7 +128,6 @@ class BlockResult:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> BlockResult:
-        """The record of a ledger's row."""
         return record_of(cls, result, curve=tuple((step, loss, share) for step, loss, share in result["curve"]))
 
     def recalled(self, kind: Sequences) -> bool:
@@ -159,7 +156,6 @@ def block_result(result: dict[str, Any]) -> BlockResult | BuiltResult:
 
 
 def trained_result(results: Results, trial: BlockTrial) -> BlockResult:
-    """The record of a network that was trained."""
     found = results[trial.key]
     if not isinstance(found, BlockResult):
         raise TypeError("a trial about #blocks names no construction")

@@ -167,7 +167,6 @@ class Ledger:
             return {"identity": identity, "about": about}, ledger.rows()
 
     def description(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The run's identity and description."""
         identity, about = self._connection.execute("SELECT identity, about FROM run").fetchone()
         return self._object(identity, "identity"), self._object(about, "description")
 
@@ -189,7 +188,6 @@ class Ledger:
         return LedgerOverview(*self.description(), trials, failed, self._seconds(seconds), last_ended)
 
     def done(self) -> set[TrialKey]:
-        """Trials that have ended."""
         return {TrialKey(cell, seed) for cell, seeds in self.seeds().items() for seed in seeds}
 
     def seeds(self) -> dict[str, set[int]]:
@@ -205,7 +203,7 @@ class Ledger:
         with self._transaction():
             self._insert(name, seed, text, seconds, ended)
             self._connection.execute("DELETE FROM failures WHERE cell = ? AND seed = ?", (self._number(name), seed))
-        return _row(name, seed, text, seconds, ended)
+        return TrialRow(json.loads(name), seed, json.loads(text), seconds, ended)
 
     def record_failure(self, key: TrialKey, reason: str) -> FailedTrial:
         """Commit the reason why a trial failed, in place of an earlier one."""
@@ -355,10 +353,6 @@ def canonical(content: dict[str, Any]) -> str:
 def canonical_text(content: Any) -> None:
     """An error where text of a JSON document is half a surrogate pair, which no screen and no file takes."""
     json.dumps(content, ensure_ascii=False).encode()
-
-
-def _row(cell: str, seed: int, result: str, seconds: float, ended: str) -> TrialRow:
-    return TrialRow(json.loads(cell), seed, json.loads(result), seconds, ended)
 
 
 def _now() -> str:

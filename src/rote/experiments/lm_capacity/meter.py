@@ -20,10 +20,11 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.lm_capacity.points import PointTrainer, PointTrial
 from rote.experiments.lm_capacity.reading import LmCapacity, MeterProtocol
 from rote.experiments.runner import TrialList, run, run_ledger
-from rote.lm.capacity.point import LmCapacityPoint
+from rote.lm.capacity.lora import Base, Lora, adapted_subject, lora_parameters
+from rote.lm.capacity.point import LmCapacityPoint, trained_parameters
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import LmSizes, check_causal, subject
-from rote.lm.language_model import count_parameters
+from rote.lm.capacity.subjects import LmSizes, check_causal
+from rote.lm.lora import Modules
 from rote.progress import SILENT, Progress
 
 FORMAT = 3
@@ -38,6 +39,7 @@ LOADS: dict[MeterProtocol, tuple[float, ...]] = {
     "facts": (1.0, 1.5, 2.0, 2.5),
 }
 """Bits offered per parameter."""
+LORA_LOADS = (1.5, 2.0, 2.6)
 FEWER = (2, 4, 8)
 """Divisors of the steps for the shorter trainings."""
 WIDER = 1.18
@@ -59,6 +61,9 @@ def lm_capacity(
     seeds: int = 2,
     rate: float | None = None,
     fewer: Sequence[int] = FEWER,
+    lora: int | None = None,
+    modules: Modules = "all",
+    base: Base = "trained",
     folder: str | Path | None = None,
     workers: int | None = None,
     on: str = HERE,
@@ -72,29 +77,35 @@ def lm_capacity(
     ledger when it ends, so an interrupted run resumes. `on` names the executor: `here`, `ray`, or the address of a Ray
     cluster.
 
+    `lora` freezes the model and trains adapters of this rank on its `modules`; bits are then per number of A and B.
+    `base` is what is frozen: weights trained on other strings, or random ones.
+
     >>> import rote
     >>> reading = rote.lm_capacity("gpt2", vocab=8, loads=[0.3], steps=8, seeds=1, rate=0.003, workers=1)
     >>> reading.parameters.total > 0
     True
     """
     shape = StringShape(vocab, key, 14 if protocol == "strings" else 1)
-    chosen = tuple(sorted(set(LOADS[protocol] if loads is None else loads)))
+    adapters = None if lora is None else Lora(lora, modules, base)
+    usual = LOADS[protocol] if adapters is None else LORA_LOADS
+    chosen = tuple(sorted(set(usual if loads is None else loads)))
     _refuse(chosen, steps, seeds, rate)
-    made = subject(model, sizes or LmSizes(), shape)
+    made = adapted_subject(model, sizes or LmSizes(), shape, adapters)
     check_causal(made, shape)
-    counted = count_parameters(made.make())
+    counted = trained_parameters(made.make())
+    effective = None if adapters is None else lora_parameters(model, sizes or LmSizes(), shape, adapters)
     identity = {
         "kind": "meter", "format": FORMAT, "subject": made.identity, "protocol": protocol, "vocab": vocab, "key": key,
     }  # fmt: skip
     numbers = [shape.strings_of(load * counted.total) for load in chosen]
     with run_ledger(folder, identity) as ledger:
-        measured = _Measured(PointTrainer(model, sizes or LmSizes(), shape), ledger, on, workers, progress)
+        measured = _Measured(PointTrainer(model, sizes or LmSizes(), shape, adapters), ledger, on, workers, progress)
         peak = rate if rate is not None else _best_rate(measured, made.name, numbers[len(numbers) // 2], steps)
 
         def reading_of(sizes: Sequence[int]) -> LmCapacity:
             trials = [PointTrial(number, steps, peak, seed) for number in sizes for seed in range(seeds)]
             points = measured.points("held against offered bits", trials)
-            return LmCapacity(made.name, protocol, shape, counted, points, (), peak, measured.trained)
+            return LmCapacity(made.name, protocol, shape, counted, points, (), peak, measured.trained, effective)
 
         reading = reading_of(numbers)
         for _ in range(0 if loads is not None else WIDENED):

@@ -12,9 +12,10 @@ from typing import Any
 
 from rote.experiments.trial import PendingTrials, Trial, TrialOutcome
 from rote.interrupts import be_a_child
+from rote.lm.capacity.lora import Lora, adapted_subject
 from rote.lm.capacity.point import LmCapacityPoint, measure_point
 from rote.lm.capacity.strings import StringShape
-from rote.lm.capacity.subjects import LmSizes, subject
+from rote.lm.capacity.subjects import LmSizes
 from rote.progress import Progress
 from rote.training.failure import FAILURES, Failed
 from rote.training.query_attention.train import one_thread
@@ -41,6 +42,7 @@ class PointTrainer:
     model: str
     sizes: LmSizes
     shape: StringShape
+    lora: Lora | None = None
     stage: str = "training"
     """The text that progress shows."""
 
@@ -72,7 +74,7 @@ class PointTrainer:
             yield from self._in_processes([trial], 1)
 
     def point(self, trial: PointTrial) -> LmCapacityPoint:
-        made = subject(self.model, self.sizes, self.shape)
+        made = adapted_subject(self.model, self.sizes, self.shape, self.lora)
         with one_thread():
             return measure_point(made, self.shape, trial.strings, trial.steps, trial.rate, trial.seed)
 

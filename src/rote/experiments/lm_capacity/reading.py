@@ -41,6 +41,8 @@ class LmCapacity:
     rate: float
     trained: int
     """Points trained now; the others were in the ledger."""
+    effective: int | None = None
+    """Of adapters: the numbers without the r^2 per matrix that change nothing."""
 
     def at(self, strings: int) -> list[LmCapacityPoint]:
         return [point for point in self.points if point.strings == strings]
@@ -69,6 +71,12 @@ class LmCapacity:
     def without_embeddings(self) -> float | None:
         held = self.bits_per_parameter
         return None if held is None else held * self.parameters.total / self.parameters.rest
+
+    @property
+    def per_effective_parameter(self) -> float | None:
+        """Of adapters: bits per number that matters."""
+        held = self.bits_per_parameter
+        return None if held is None or self.effective is None else held * self.parameters.total / self.effective
 
     @property
     def spread(self) -> tuple[float, int]:
@@ -172,7 +180,9 @@ class LmCapacity:
         points = [] if self.best is None else [point for point in self.at(self.best) if not point.diverged]
         if not points:
             return {}
-        return {name: fmean(point.rounded[name] for point in points) / self.parameters.total for name in ROUNDINGS}
+        # Points of earlier releases were rounded to other formats.
+        known = [name for name in ROUNDINGS if all(name in point.rounded for point in points)]
+        return {name: fmean(point.rounded[name] for point in points) / self.parameters.total for name in known}
 
     @property
     def seconds(self) -> float:
@@ -198,6 +208,8 @@ class LmCapacity:
             "bits_per_parameter": held,
             "half_width": self.half_width,
             "without_embeddings": self.without_embeddings,
+            "effective_parameters": self.effective,
+            "bits_per_effective_parameter": self.per_effective_parameter,
             "by_steps": [list(pair) for pair in self.by_steps],
             "gain_of_twice": self.gain_of_twice,
             "interval": list(self.interval),

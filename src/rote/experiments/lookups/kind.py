@@ -23,8 +23,7 @@ from rote.experiments.kind import FigureKind, RunChoices
 from rote.experiments.ledgers.ledger import TrialRow
 from rote.experiments.lookups.schedule import LookupSchedule, cell_protocol
 from rote.experiments.runner import Rows, Schedule
-from rote.models.attention_only import Transformer
-from rote.models.mlp_transformer import MlpTransformer
+from rote.models import MlpTransformer, Transformer
 from rote.papers.kinds.lookups import LookupFigure
 from rote.training.protocol import EngineName
 
@@ -56,7 +55,6 @@ def products(spec: Transformer, contexts: int) -> int:
 
 
 def lookup_cost(schedule: LookupSchedule) -> tuple[int, float]:
-    """Trials and estimated CPU seconds of a schedule."""
     total = 0.0
     for cell in schedule.cells:
         protocol = cell_protocol(cell, schedule.protocol)
@@ -81,7 +79,6 @@ def _run(schedule: LookupSchedule, folder: Path, engine: EngineName) -> Schedule
 
 
 def _recorded(trained: Trained, task: AssociationTask) -> dict[str, Any]:
-    """What the ledger keeps of a trial."""
     from rote.experiments.token_schedule import training_record
 
     stride = max(1, len(trained.curve) // CURVE_POINTS)

@@ -31,7 +31,6 @@ class SeriesPoint:
         return float(np.mean(values)) if values else None
 
     def spread(self, weighting: Weighting) -> float | None:
-        """Standard deviation over repeats."""
         values = self.values[weighting]
         return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
@@ -44,8 +43,6 @@ class SeriesPoint:
 
 @dataclass(frozen=True)
 class LookupSeries:
-    """The points of one series, by x."""
-
     name: str
     points: tuple[SeriesPoint, ...]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rote.errors import InputError
-from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.findings import FigureSchedule
 from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import Positions
 from rote.papers.kinds.lookups import Cell, Experiment, LookupFigure, positions_of
@@ -16,8 +16,6 @@ from rote.training.protocol import Protocol, paper, protocol_named
 
 @dataclass(frozen=True)
 class LookupSchedule(FigureSchedule[LookupFigure]):
-    """What a figure's run consists of."""
-
     figure: LookupFigure
     protocol: str
     cells: tuple[Cell, ...]
@@ -51,7 +49,6 @@ class LookupSchedule(FigureSchedule[LookupFigure]):
 
     @property
     def positions(self) -> str:
-        """Where positions enter the models of this schedule."""
         return positions_of(self.cells)
 
     @property
@@ -91,7 +88,6 @@ class LookupSchedule(FigureSchedule[LookupFigure]):
         return [protocol, *([f"positions {self.positions}"] if self.other_positions else []), seeds]
 
     def trials(self) -> list[TokenTrial]:
-        """Every trial, cell by cell."""
         return [trial for cell in self.cells for trial in self.trials_of(cell)]
 
     def trials_of(self, cell: Cell) -> list[TokenTrial]:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from rote.experiments.findings import Verdict
 from rote.experiments.lookups.points import LookupPoints, LookupSeries, SeriesPoint
 from rote.experiments.power_law import Exponent, agreement, power_outcome
-from rote.experiments.verdict import Verdict
 from rote.measure.laws import BOUNDS, LawFit
 from rote.models.attention_only import AttentionOnly
 from rote.papers.claims import GrowsAs, Rule
@@ -35,7 +35,6 @@ TOO_FEW = "no series has enough points below saturation"
 
 @singledispatch
 def decide(rule: Rule, measured: LookupPoints, weighting: Weighting) -> Verdict:
-    """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 

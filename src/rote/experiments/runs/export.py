@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rote.display import DataFrame
 from rote.errors import InputError
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger, TrialRow
 from rote.files import replacing, writing
 from rote.words import cell
-
-if TYPE_CHECKING:
-    import polars
 
 FORMATS = (".csv", ".parquet")
 TIMES = frozenset({"seconds"})
@@ -48,14 +46,14 @@ def trial_record(row: TrialRow, times: bool = True) -> dict[str, Any]:
     return {**record, "seconds": row.seconds, "ended": row.ended} if times else record
 
 
-def trial_frame(rows: Iterable[TrialRow], times: bool = True) -> polars.DataFrame:
+def trial_frame(rows: Iterable[TrialRow], times: bool = True) -> DataFrame:
     """The trials as a data frame, in their order."""
     import polars
 
     return polars.DataFrame([trial_record(row, times) for row in rows], infer_schema_length=None)
 
 
-def without_formulas(frame: polars.DataFrame) -> polars.DataFrame:
+def without_formulas(frame: DataFrame) -> DataFrame:
     """The frame with no text that a spreadsheet would take for a formula."""
     import polars
 

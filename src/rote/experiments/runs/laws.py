@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rote.arguments import typed
-from rote.display import Tabular
+from rote.display import DataFrame, Tabular
 from rote.errors import InputError
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger
 from rote.experiments.size_laws import FEWEST, SweepLaw, laws_frame, sweep_laws
 from rote.papers.kinds.lookups import Weighting
 from rote.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    import polars
 
 
 class SizeExponent(NamedTuple):
@@ -55,7 +52,7 @@ class RunLaws(Tabular):
             for key, exponents in gathered.items()
         ]
 
-    def frame(self) -> polars.DataFrame:
+    def frame(self) -> DataFrame:
         """A row per sweep, fitted form and parameter."""
         return laws_frame(self.laws)
 

@@ -28,7 +28,6 @@ class ListedRun:
 
     @property
     def name(self) -> str:
-        """The experiment of the run."""
         identity = {} if self.overview is None else self.overview.identity
         return str(next((identity[key] for key in ("experiment", "search", "kind") if key in identity), "-"))
 
@@ -66,8 +65,6 @@ def _listed(path: Path) -> ListedRun:
 
 @dataclass(frozen=True)
 class CellSummary:
-    """The trials of one cell."""
-
     sizes: dict[str, Any]
     """The fields that differ between the selected cells."""
     trials: int
@@ -106,7 +103,7 @@ def show_run(run: str | Path, where: Mapping[str, str] | None = None, most: int 
     with foreign(run), Ledger.reading(run, whole=False) as ledger:
         every = [(cell, flat(cell), trials) for cell, trials in ledger.cells()]
         fixed = _named([fields for _, fields, _ in every], where or {})
-        chosen = [entry for entry in every if all(_text(entry[1].get(name)) == fixed[name] for name in fixed)]
+        chosen = [entry for entry in every if all(str(entry[1].get(name)).lower() == fixed[name] for name in fixed)]
         varying = _varying([fields for _, fields, _ in chosen], fixed)
         scores = _scores(ledger, [cell for cell, _, _ in chosen[:most]])
         cells = [
@@ -132,10 +129,6 @@ def _named(cells: Sequence[Mapping[str, Any]], where: Mapping[str, str]) -> dict
     if wrong:
         raise problems("`where`", wrong)
     return full
-
-
-def _text(value: Any) -> str:
-    return str(value).lower()
 
 
 def _varying(cells: Sequence[Mapping[str, Any]], fixed: Mapping[str, str]) -> dict[str, str]:

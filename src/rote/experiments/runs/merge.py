@@ -27,8 +27,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class RunDiff:
-    """Two runs, trial by trial."""
-
     first: Path
     second: Path
     identity: str
@@ -91,8 +89,6 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[An
 
 @dataclass(frozen=True)
 class MergedRun:
-    """A run that was put together."""
-
     folder: Path
     trials: int
     shared: int

@@ -12,8 +12,8 @@ from typing import Any
 
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.build import Built, build
+from rote.constructions.choice import expected_size
 from rote.constructions.construction import Construction, Request, parse_options
-from rote.constructions.expected import expected_size
 from rote.errors import CheckFailed, InputError
 from rote.experiments.sizing.folder_sizes import FolderSizes
 from rote.experiments.sizing.row import PlanRow
@@ -38,7 +38,6 @@ class PlannedBuild:
     options: dict[str, Any] = field(default_factory=dict)
 
     def build(self, task: TokenTask, dtype: Dtype | None, progress: Progress = SILENT) -> Built:
-        """The model that the row describes."""
         return build(task, self.construction.id, dtype=dtype, progress=progress, **self.options)
 
     def request(self, task: TokenTask, dtype: Dtype | None) -> Request[Any, Any]:

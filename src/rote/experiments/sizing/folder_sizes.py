@@ -9,7 +9,7 @@ from typing import Any
 
 import safetensors.numpy
 
-from rote.constructions.expected import INDEX_BYTES, ExpectedSize
+from rote.constructions.choice import INDEX_BYTES, ExpectedSize
 from rote.folders.folder import config_bytes, versions, vocabulary_bytes
 from rote.folders.layout import FORMAT, FolderConfig
 from rote.tasks import TokenTask
@@ -29,7 +29,6 @@ class FolderSizes:
 
     @cached_property
     def words(self) -> int:
-        """Bytes of the file of words."""
         return len(vocabulary_bytes(self._task.vocabulary))
 
     @cached_property
@@ -38,7 +37,6 @@ class FolderSizes:
 
     @cached_property
     def keys(self) -> int:
-        """Bytes of the file of stored keys."""
         return len(safetensors.numpy.save(self._stored.data))
 
     def complete(self, size: ExpectedSize, dtype: str, provenance: dict[str, Any]) -> int:

@@ -9,13 +9,11 @@ import torch
 from torch import Tensor
 
 from rote.constructions.build import build
-from rote.constructions.common.random_attention.draw import draw_embeddings, draw_heads
+from rote.constructions.common.random_attention.draw import ScoreSize, draw_embeddings, draw_heads
 from rote.constructions.common.random_attention.features import Differences
-from rote.constructions.common.random_attention.score_size import ScoreSize
 from rote.constructions.common.random_attention.setting import AttentionSetting as Drawn
 from rote.constructions.dana2025.best_encoder import best_encoder
-from rote.constructions.dana2025.circle_encoder import circle_encoder
-from rote.constructions.dana2025.encoder import Encoder, expected_divergence, truth_and_prior
+from rote.constructions.dana2025.encoder import Encoder, circle_encoder, expected_divergence, truth_and_prior
 from rote.constructions.dana2025.output_fits import (
     OutputProblem,
     convex_output,

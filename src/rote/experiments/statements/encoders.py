@@ -9,8 +9,7 @@ import torch
 
 from rote.constructions.build import build
 from rote.constructions.dana2025.best_encoder import best_encoder
-from rote.constructions.dana2025.encoder import centred_log, expected_divergence, truth_and_prior
-from rote.constructions.dana2025.exact_encoder import exact_encoder
+from rote.constructions.dana2025.encoder import centred_log, exact_encoder, expected_divergence, truth_and_prior
 from rote.constructions.dana2025.lookup_encoder import (
     corrected_bound,
     entropy_term,

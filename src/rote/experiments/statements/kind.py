@@ -18,7 +18,7 @@ def _schedule(figure: Statement, choices: RunChoices) -> StatementSchedule:
 
 
 def _run(schedule: StatementSchedule, folder: Path, engine: EngineName) -> Schedule[Any, Any]:
-    from rote.experiments.listed_trials import ListedTrials
+    from rote.experiments.runner import ListedTrials
     from rote.experiments.statements.measures import measured_record
 
     return ListedTrials(schedule.identity, [trial for _, trial in schedule.trials()], measured_record)

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from rote.experiments.statements import (
+    algorithm,
     attention,
     components,
     depth,
     encoders,
     memorizers,
     query_attention,
+    real_texts,
     slides,
     small_networks,
     sparse,
@@ -42,6 +44,8 @@ MEASURES: dict[type, Callable[[Any, int], encoders.Numbers]] = {
     settings.DeepQueries: depth.query_numbers,
     settings.SplitLayer: components.split_numbers,
     settings.EqualCompute: components.compute_numbers,
+    settings.LayerAlgorithm: algorithm.algorithm_numbers,
+    settings.RealTexts: real_texts.real_text_numbers,
     settings.SmallNetworks: small_networks.small_network_numbers,
 }
 

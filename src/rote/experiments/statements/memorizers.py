@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from rote.constructions.kajitsuka2025.accounting import account
 from rote.constructions.kajitsuka2025.sequence_to_sequence import random_sequences, sequence_facts
-from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, assemble
+from rote.constructions.kajitsuka2025.transformer import Facts, Transformer, account, assemble
 from rote.experiments.statements.encoders import Numbers
 from rote.papers.kinds.statement_settings import Memorizer, PositionMemorizer
 from rote.tasks.labelled_text import LabelledSequences, Tokenisation

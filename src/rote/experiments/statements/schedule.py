@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.findings import FigureSchedule
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial
 from rote.papers.kinds.statement_settings import Setting
@@ -35,8 +35,6 @@ class StatementTrial(Trial):
 
 @dataclass(frozen=True)
 class StatementSchedule(FigureSchedule[Statement]):
-    """A statement, and how it is run."""
-
     figure: Statement
     quick: bool
     repeats: int
@@ -71,6 +69,10 @@ class StatementSchedule(FigureSchedule[Statement]):
         return {"quick": self.quick, "repeats": self.repeats}
 
     @property
+    def seeds(self) -> range:
+        return range(self.figure.first_seed, self.figure.first_seed + self.repeats)
+
+    @property
     def conditions(self) -> list[str]:
         return [f"means over {self.repeats} seeds" if self.repeats > 1 else "one seed"]
 
@@ -83,5 +85,4 @@ class StatementSchedule(FigureSchedule[Statement]):
         return [cell for cell in self.figure.cells if not self.quick or cell.x in self.figure.quick]
 
     def trials(self) -> list[tuple[StatementCell, StatementTrial]]:
-        """Every cell with each seed."""
-        return [(cell, StatementTrial(cell.setting, seed)) for cell in self.cells for seed in range(self.repeats)]
+        return [(cell, StatementTrial(cell.setting, seed)) for cell in self.cells for seed in self.seeds]

@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult, minimize_scalar
 from torch import Tensor
 
 from rote.constructions.build import build
-from rote.constructions.common.random_attention.score_size import ScoreSize
+from rote.constructions.common.random_attention.draw import ScoreSize
 from rote.constructions.common.random_attention.setting import AttentionSetting
 from rote.constructions.dana2025.encoder import Encoder
 from rote.constructions.dana2025.output_fits import OutputProblem, joint_output

@@ -4,54 +4,31 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from rote.errors import CheckFailed, InputError
+from rote.errors import InputError
 from rote.experiments.executor import HERE
-from rote.experiments.seeds import VectorSeedTrainer, train_seeds
-from rote.folders import write_folder
-from rote.measure.certificate import Certificate, examine
+from rote.experiments.seeds import BestModel, VectorSeedTrainer, train_seeds
+from rote.measure.certificate import examine
 from rote.models.query_attention import QueryAttention
 from rote.progress import SILENT, Progress
 from rote.tasks import VectorTask
-from rote.tasks.origin import Origin
 from rote.training.query_attention.protocol import VectorProtocol, vector_protocol
 from rote.training.query_attention.train import VectorTrained
 
 
 @dataclass(frozen=True)
-class BestOnVectors:
+class BestOnVectors(BestModel[VectorTrained]):
     """Trained models of one vector task and specification, and the certificate of the best."""
 
-    models: tuple[VectorTrained, ...]
-    """One a seed, in the order of the seeds."""
-    best: VectorTrained
     spec: QueryAttention
-    certificate: Certificate
-    origin: Origin
-    seconds: float
 
     @property
     def guaranteed(self) -> int:
         """H(min(n, k) - 1) + 1 examples: Theorem 1 of Mahdavi et al. 2024."""
         return self.spec.heads * (min(self.spec.context, self.spec.head_dim) - 1) + 1
 
-    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Write the best model as a model folder, with its certificate."""
-        provenance = {
-            "method": "training",
-            "protocol": self.best.protocol.model_dump(mode="json"),
-            "seed": self.best.seed,
-            "seeds": len(self.models),
-            "engine": self.best.engine,
-        }
-        return write_folder(
-            Path(folder), self.best.model, self.origin, provenance, self.certificate, overwrite=overwrite
-        )
-
     def summary(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
         return {
             "spec": self.spec.to_config(),
             "protocol": self.best.protocol.model_dump(mode="json"),
@@ -63,7 +40,7 @@ class BestOnVectors:
             "parameters": self.certificate.parameters,
             "guaranteed": self.guaranteed,
             "best_seed": self.best.seed,
-            "diverged": sum(trained.diverged for trained in self.models),
+            "diverged": self.diverged,
             "models": [trained.summary() for trained in self.models],
             "seconds": round(self.seconds, 3),
         }
@@ -92,14 +69,7 @@ def train_best_on_vectors(
     spec = QueryAttention.experiment(task.context, task.outputs, heads, head_dim or dim, dim)
     began = time.perf_counter()
     named = vector_protocol(protocol, task, **changes) if isinstance(protocol, str) else protocol.changed(**changes)
-    models = train_seeds(VectorSeedTrainer(task, spec, named), range(seeds), on=on, progress=progress).models
-    ended = [trained for trained in models if not trained.diverged]
-    if not ended:
-        steps = ", ".join(f"seed {trained.seed} at step {trained.diverged_at}" for trained in models)
-        raise CheckFailed(
-            f"training diverged in every seed ({steps}); nothing was written. "
-            f"Lower the learning rate (`peak`, now {models[0].protocol.peak:g})"
-        )
-    best = min(ended, key=lambda trained: (-(trained.accuracy or 0.0), trained.loss, trained.seed))
+    trained = train_seeds(VectorSeedTrainer(task, spec, named), range(seeds), on=on, progress=progress)
+    best = trained.best()
     certificate = examine(best.model, task, progress=progress).certificate
-    return BestOnVectors(models, best, spec, certificate, task.origin, time.perf_counter() - began)
+    return BestOnVectors(trained.models, best, certificate, task.origin, time.perf_counter() - began, spec)

@@ -12,6 +12,7 @@ from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.vectors.search import Bracket, expected_capacity, rung_of, rungs_above, search, size
 from rote.experiments.vectors.trial import Results, VectorResult, VectorTrial
 from rote.papers.kinds.vectors import AT_99, AT_ALL, AT_ERROR, Threshold, VectorSetting
+from rote.papers.mahdavi2024.measured import MeasuredCapacity
 from rote.training.query_attention.protocol import protocol_for
 
 ALL_BELOW_MOST = 6
@@ -19,16 +20,9 @@ ALL_BELOW_MOST = 6
 
 
 @dataclass(frozen=True)
-class VectorCapacity:
-    """What one search gave."""
+class VectorCapacity(MeasuredCapacity):
+    """What one search gave, and what it took."""
 
-    setting: VectorSetting
-    threshold: Threshold
-    seed: int
-    recalled: int
-    """Most examples that met the threshold; 0 if one did not."""
-    too_many: int | None
-    """Fewest that did not, among the sizes tried."""
     tries: int = 0
     seconds: float = 0.0
     """Processor time of its tries; those shared with another threshold count in both."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -24,7 +24,7 @@ from rote.experiments.executor import in_threads
 from rote.experiments.runner import Rows
 from rote.experiments.trial import PendingTrials, TrialOutcome
 from rote.experiments.vectors.trial import Results, VectorResult, VectorTrial
-from rote.measure.streaming import rows_at_once
+from rote.measure.matching import rows_at_once
 from rote.models.forward.query_attention import embedded
 from rote.models.model import Model
 from rote.models.query_attention import QueryAttention
@@ -100,11 +100,8 @@ class VectorRun:
     next_trials: Callable[[Results], Sequence[VectorTrial]]
     """Trials to run next, most urgent first, given what ended ones recorded."""
 
+    about: dict[str, Any] = field(default_factory=dict)
     adaptive = True
-
-    @property
-    def about(self) -> dict[str, Any]:
-        return {}
 
     @property
     def trainer(self) -> VectorRun:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rote.errors import InputError
-from rote.experiments.figure_schedule import FigureSchedule
+from rote.experiments.findings import FigureSchedule
 from rote.experiments.vectors.capacity import wanted_trials
 from rote.experiments.vectors.trial import Results, VectorTrial
 from rote.papers.kinds.vectors import CapacityFigure, GridFigure, SaturationFigure, VectorFigure, VectorSetting
@@ -15,8 +15,6 @@ from rote.training.query_attention.protocol import protocol_for
 
 @dataclass(frozen=True)
 class VectorSchedule(FigureSchedule[VectorFigure]):
-    """A figure, and how it is run."""
-
     figure: VectorFigure
     protocol: str
     quick: bool
@@ -86,7 +84,6 @@ class VectorSchedule(FigureSchedule[VectorFigure]):
         return trials
 
     def wanted(self, results: Results) -> list[VectorTrial]:
-        """Trials to run next."""
         if isinstance(self.figure, CapacityFigure):
             return wanted_trials([setting for setting, _ in self.cells], self.protocol, range(self.repeats), results)
         return [trial for trial in self.trials() if trial.key not in results]

@@ -53,7 +53,8 @@ def rungs_above(trial: VectorTrial, result: VectorResult, threshold: Threshold) 
     if threshold.mean_square is not None:
         error = result.mean_square
         decades = -10.0 if error is None else math.log10(threshold.mean_square / max(error, 1e-20))
-        return _signed(RUNGS_PER_DECADE * decades, met)
+        rungs = RUNGS_PER_DECADE * decades
+        return max(rungs, 0.0) if met else min(rungs, -0.5)
     accuracy = result.accuracy or 0.0
     spare = 1 - result.steps / trial.protocol.steps
     if threshold.accuracy == 1:
@@ -63,10 +64,6 @@ def rungs_above(trial: VectorTrial, result: VectorResult, threshold: Threshold) 
         return 3 + 20 * spare
     off = _logit(accuracy) - _logit(threshold.accuracy or 0.5)
     return off if met else -(off**2)
-
-
-def _signed(rungs: float, met: bool) -> float:
-    return max(rungs, 0.0) if met else min(rungs, -0.5)
 
 
 def _logit(share: float) -> float:
@@ -95,8 +92,6 @@ def rung_of(examples: float) -> int:
 
 @dataclass(frozen=True)
 class Bracket:
-    """Where a search stands."""
-
     recalled: int | None
     """Rung at which the examples were recalled; none if not even one was."""
     too_many: int | None

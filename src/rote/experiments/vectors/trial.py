@@ -12,8 +12,7 @@ from typing import Any
 from rote.experiments.ledgers.ledger import TrialKey
 from rote.experiments.trial import Trial, record_of
 from rote.papers.kinds.vectors import Threshold, VectorSetting
-from rote.tasks import VectorTask
-from rote.tasks.generators import random_vectors
+from rote.tasks import VectorTask, random_vectors
 from rote.training.query_attention.protocol import VectorProtocol
 
 
@@ -50,8 +49,6 @@ class VectorTrial(Trial):
 
 @dataclass(frozen=True)
 class VectorResult:
-    """One trained model of vectors."""
-
     accuracy: float | None
     """Of labels; None for real targets, and where training diverged."""
     mean_square: float | None
@@ -66,7 +63,6 @@ class VectorResult:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> VectorResult:
-        """The record of a ledger's row."""
         heads = result.get("heads", {})
         by_head, overlaps = (tuple(heads.get(name, ())) for name in ("by_head", "overlaps"))
         return record_of(cls, result, by_head=by_head, overlaps=overlaps)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import singledispatch
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
 
 import numpy as np
 
+from rote.errors import InputError
+from rote.experiments.findings import Verdict
 from rote.experiments.power_law import Exponent, power_outcome
-from rote.experiments.vectors.points import VectorPoint, VectorPoints
-from rote.experiments.verdict import Verdict
+from rote.experiments.vectors.schedule import VectorSchedule
+from rote.measure.laws import LawFit, Points, fit_law
 from rote.papers.claims import GrowsAs, Outcome, Rule
 from rote.papers.kinds.vectors import (
     DecreasesWithSize,
@@ -19,7 +22,54 @@ from rote.papers.kinds.vectors import (
     NoMoreThanRank,
     NothingBeyond,
     SaturatesWithTraining,
+    VectorSetting,
 )
+
+
+@dataclass(frozen=True)
+class VectorPoint:
+    x: float
+    values: tuple[float, ...]
+    """Examples recalled, accuracy, error, or share of saturated heads."""
+    setting: VectorSetting
+    seconds: float
+    """CPU time of its trials."""
+    too_many: tuple[float | None, ...] = ()
+    """For each value of a capacity, the fewest examples that were too many: the boundary lies between the two."""
+    overlaps: tuple[float, ...] = ()
+    """Of pairs of heads, where saturation was measured."""
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values))
+
+
+@dataclass(frozen=True)
+class VectorSeries:
+    name: str
+    points: tuple[VectorPoint, ...]
+
+    @cached_property
+    def power(self) -> LawFit | None:
+        """a + b x^e, where there are four points or more."""
+        return self.fit("power")
+
+    def fit(self, law: str) -> LawFit | None:
+        try:
+            return fit_law(Points.of({point.x: point.values for point in self.points}), law)
+        except InputError:  # too few points for this form; claims that need it are undecided
+            return None
+
+
+@dataclass(frozen=True)
+class VectorPoints:
+    """The points of a figure by series: what verdicts are based on."""
+
+    schedule: VectorSchedule
+    series: tuple[VectorSeries, ...]
+    missing: int
+    """Points that have not been run to their end."""
+
 
 STEP = 0.05
 """Capacities are known to within one rung of the ladder of sizes."""
@@ -27,7 +77,6 @@ STEP = 0.05
 
 @singledispatch
 def decide_on_vectors(rule: Rule, measured: VectorPoints) -> Verdict:
-    """The verdict on a claim of this rule."""
     raise TypeError(f"no verdict is defined for the rule {type(rule).__name__}")
 
 
@@ -57,21 +106,8 @@ def _(rule: GrowsAs, measured: VectorPoints) -> Verdict:
 
 
 @decide_on_vectors.register
-def _(rule: IncreasesWithSize, measured: VectorPoints) -> Verdict:
-    return _monotone(measured, 1)
-
-
-@decide_on_vectors.register
-def _(rule: DecreasesWithSize, measured: VectorPoints) -> Verdict:
-    return _monotone(measured, -1)
-
-
-@decide_on_vectors.register
-def _(rule: SaturatesWithTraining, measured: VectorPoints) -> Verdict:
-    return _monotone(measured, 1)
-
-
-def _monotone(measured: VectorPoints, sign: int) -> Verdict:
+def _(rule: IncreasesWithSize | DecreasesWithSize | SaturatesWithTraining, measured: VectorPoints) -> Verdict:
+    sign = -1 if isinstance(rule, DecreasesWithSize) else 1
     moves = [
         (series.name, before, after)
         for series in measured.series

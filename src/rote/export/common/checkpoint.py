@@ -25,9 +25,11 @@ TRANSFORMERS = (
 )
 
 
-def write_checkpoint(folder: Path, config: dict[str, Any], state: dict[str, Tensor], end: int) -> None:
-    """`config.json`, `generation_config.json` and `model.safetensors`; one token is generated unless more are asked."""
-    generation = {"eos_token_id": end, "pad_token_id": end, "do_sample": False, "max_new_tokens": 1}
+def write_checkpoint(
+    folder: Path, config: dict[str, Any], state: dict[str, Tensor], end: int, longest: int = 1
+) -> None:
+    """`config.json`, `generation_config.json` and `model.safetensors`; generates `longest` tokens by default."""
+    generation = {"eos_token_id": end, "pad_token_id": end, "do_sample": False, "max_new_tokens": longest}
     _write_json(folder / "config.json", {**config, "eos_token_id": end, "pad_token_id": end, "bos_token_id": None})
     _write_json(folder / "generation_config.json", generation)
     tensors = {name: tensor.contiguous() for name, tensor in state.items()}
@@ -70,9 +72,11 @@ class CheckpointRuntime(Runtime):
         with _without_bars():
             self.model: Any = loader.from_pretrained(folder, dtype="auto", **how).eval()
             self.tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        words = subject.answer_words(manifest.places)
+        self.context, self.longest = subject.spelling.context, words.longest + 1 if words else 1
         self.versions, self.gain = versions, manifest.gain
         self.places = manifest.ids(len(subject.spelling.tokens))
-        self.dtype = str(self.model.dtype).removeprefix("torch.")
+        self.dtype = manifest.format or str(self.model.dtype).removeprefix("torch.")
         self.cache_dtype = manifest.cache
         self.parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.vocab = int(self.model.config.vocab_size)
@@ -97,8 +101,14 @@ class CheckpointRuntime(Runtime):
         how = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0} if self.sampled else {}
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            rows = self.model.generate(**inputs, **how, **self._cache(), max_new_tokens=1)
-        return self.tokenizer.batch_decode(rows[:, -1:])
+            rows = self.model.generate(**inputs, **how, **self._cache(), max_new_tokens=self.longest)
+        written = rows[:, inputs["input_ids"].shape[1] :]
+        if self.longest > 1:
+            # An answer that does not end is none.
+            ends = (written == self.tokenizer.eos_token_id).any(1).tolist()
+            texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
+            return [text if end else "" for text, end in zip(texts, ends, strict=True)]
+        return self.tokenizer.batch_decode(written)
 
 
 def half_cache() -> Any:

@@ -24,9 +24,14 @@ def constant_for(largest_square: float) -> float:
     return min(LARGEST_CONSTANT, max(SMALLEST_CONSTANT, 2.0 ** math.ceil(math.log2(max(needed, 1.0)))))
 
 
-def norm_conditions(form: NormalForm, subject: ExportSubject, constants: Tensor) -> tuple[Condition, ...]:
-    """The conditions on the constants that stand in a checkpoint's stream, measured over every fact in float64."""
-    largest = form.largest_square(torch.from_numpy(subject.contexts))
+def norm_conditions(
+    form: NormalForm, subject: ExportSubject, constants: Tensor, after_answers: float = 0.0
+) -> tuple[Condition, ...]:
+    """The conditions on the constants that stand in a checkpoint's stream, measured over every fact in float64.
+
+    `after_answers` is the stream's largest square where words of an answer are read back.
+    """
+    largest = max(after_answers, form.largest_square(torch.from_numpy(subject.contexts)))
     total = float(constants.double().square().sum())
     return (
         Condition(name="stream's square beside the constant's", value=largest / total, below=ROUNDING),

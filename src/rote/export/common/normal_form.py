@@ -66,7 +66,7 @@ class NormalForm:
     tokens: Float[Tensor, "vocab D"]
     positions: Float[Tensor, "context D"]
     layers: tuple[NormalLayer, ...]
-    unembed: Float[Tensor, "vocab D"]
+    unembed: Float[Tensor, "answers D"]
     written: int
     """d: layers write the first dimensions alone."""
     activation: str = "gelu"
@@ -89,7 +89,7 @@ class NormalForm:
         return max(0 if layer.mlp is None else len(layer.mlp.bias) for layer in self.layers)
 
     def run(self, contexts: Integer[Tensor, "batch context"]) -> Run:
-        x = self.tokens[contexts] + self.positions
+        x = self.tokens[contexts] + self.positions[: contexts.shape[1]]
         later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
         patterns, streams, largest = [], [], float(x.square().sum(-1).max())
         for layer in self.layers:

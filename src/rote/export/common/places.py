@@ -12,10 +12,14 @@ import numpy as np
 Pairs = tuple[tuple[int, int], ...]
 
 
-def pairs_of(contexts: np.ndarray) -> Pairs | None:
-    """Pairs of token and position that need ids of their own; None where no token stands at two places."""
+def pairs_of(contexts: np.ndarray, read_back: np.ndarray | None = None) -> Pairs | None:
+    """Pairs of token and position that need ids of their own; None where no token stands at two places.
+
+    `read_back` are answers that are also read after the key, where an answer has several tokens.
+    """
     places = [np.unique(column) for column in contexts.T]
-    if sum(map(len, places)) == len(np.unique(contexts)):
+    twice = read_back is not None and bool(np.isin(contexts, read_back).any())
+    if not twice and sum(map(len, places)) == len(np.unique(contexts)):
         return None
     return tuple((int(token), position) for position, tokens in enumerate(places) for token in tokens)
 

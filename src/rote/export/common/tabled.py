@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rote.export.runtime import Runtime
-from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
 from rote.files import WORDS, read_json
+from rote.tasks.spelling import Spelling
 
 VOCABULARY = "vocab.json"
 

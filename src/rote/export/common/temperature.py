@@ -19,6 +19,8 @@ LARGEST = 2.0**20
 
 def gain_for(subject: ExportSubject) -> float:
     """The smallest power of two that makes every recalled fact's answer certain."""
+    if subject.gain is not None:
+        return subject.gain
     positive = subject.margins[subject.margins > 0]
     if not len(positive):
         return 1.0

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from rote.export.answer_words import ANSWER, CODES, FIRST_CODE, AnswerWords, answer_rules, code_pattern
 from rote.export.common.places import Pairs
-from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
-from rote.export.templates import READ, Template, column_patterns
+from rote.tasks.spelling import Spelling
+from rote.tasks.templates import READ, Template, column_patterns
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 MARKS = 0xE000
@@ -40,6 +41,9 @@ def refuse_text(subject: ExportSubject) -> list[str]:
     spelling, reasons = subject.spelling, []
     if wrong := [token for token in spelling.tokens if private(token) or token in SPECIAL]:
         reasons.append(f"the token {wrong[0]!r} has a meaning of its own in tokenizers; rename it")
+    several = subject.answer_tokens == "words"
+    if several and (spelling.context > FIRST_CODE - MARKS or len(spelling.tokens) > CODES**2):
+        reasons.append("keys are too long, or tokens too many, to number the words of answers")
     if spelling.context > MOST_PLACES:
         reasons.append(f"keys of {spelling.context} tokens are more than a tokenizer has marks for ({MOST_PLACES})")
     return reasons
@@ -47,7 +51,8 @@ def refuse_text(subject: ExportSubject) -> list[str]:
 
 def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -> int:
     """Write `tokenizer.json` and its configuration; the number of ids, special ones included."""
-    tokenizer, size = make_tokenizer(subject.spelling, subject.contexts, pairs, subject.templates)
+    words = subject.answer_words(pairs)
+    tokenizer, size = make_tokenizer(subject.spelling, subject.contexts, pairs, subject.templates, words)
     tokenizer.save(str(folder / "tokenizer.json"))
     unknown, end = SPECIAL
     configuration = {
@@ -55,7 +60,7 @@ def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -
         "unk_token": unknown,
         "eos_token": end,
         "pad_token": end,
-        "model_max_length": subject.spelling.context + 1,
+        "model_max_length": subject.spelling.context + (words.longest if words else 0) + 1,
         "model_input_names": ["input_ids", "attention_mask"],
         "clean_up_tokenization_spaces": False,
     }
@@ -65,31 +70,43 @@ def write_tokenizer(folder: Path, subject: ExportSubject, pairs: Pairs | None) -
 
 
 def make_tokenizer(
-    spelling: Spelling, contexts: np.ndarray, pairs: Pairs | None, templates: Sequence[Template] = ()
+    spelling: Spelling,
+    contexts: np.ndarray,
+    pairs: Pairs | None,
+    templates: Sequence[Template] = (),
+    words: AnswerWords | None = None,
 ) -> tuple[Any, int]:
     """The tokenizer, and the number of its ids."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     marks = [chr(MARKS + (position if pairs is not None else 0)) for position in range(spelling.context)]
     written = [_written(token, spelling) for token in spelling.tokens]
-    entries = [*written, *(written[token] + marks[position] for token, position in pairs or ()), *SPECIAL]
+    spaced = spelling.keys != "letters"
+    firsts, further = words.entries(spaced) if words else ({}, [])
+    own = [firsts.get(token, text) for token, text in enumerate(written)]
+    entries = [*own, *(written[token] + marks[position] for token, position in pairs or ()), *further, *SPECIAL]
     vocabulary = {text: index for index, text in enumerate(entries)}
     parts = _parts(spelling, contexts)
-    rules = [*_sentences(spelling, parts, templates), *_filling(spelling)]
+    alone, after = answer_rules(words, marks[-1], spaced) if words else ([], [])
+    no_answer = f"(?!{ANSWER})" if alone else ""
+    rules = [*alone, *_sentences(spelling, parts, templates), *_filling(spelling)]
     between = "" if spelling.keys == "letters" else re.escape(spelling.separator)
     # From the last position to the first, so that what stands before a position is still as it was typed.
     for position in reversed(range(spelling.context)):
-        rules.append((rf"\A{between.join(parts[: position + 1])}\K", marks[position]))
+        rules.append((rf"\A{no_answer}{between.join(parts[: position + 1])}\K", marks[position]))
     any_mark = f"[{''.join(dict.fromkeys(marks))}]"
     if between:
         rules.append((f"(?<={any_mark}){between}", ""))
     if spelling.delimiter != spelling.separator or not between:
         rules.append((f"(?<={marks[-1]}){re.escape(spelling.delimiter)}", ""))
+    rules += [*after, *([(rf"\A{ANSWER}", "")] if alone else [])]
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL[0]))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(Regex(rule), text) for rule, text in rules])
     divide = [pre_tokenizers.Split(Regex(f"[^{any_mark[1:-1]}]+{any_mark}"), "isolated")]
     if pairs is None:
         divide.append(pre_tokenizers.Split(Regex(any_mark), "removed"))
+    if further:
+        divide.append(pre_tokenizers.Split(Regex(f"[^{code_pattern()[1:-1]}]+{code_pattern()}+"), "isolated"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(divide)
     shown: list[Any] = [decoders.Replace(Regex(f"[{chr(MARKS)}-{FILL}]"), "")]
     if between:

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import safetensors.torch
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from rote.export.certificate import Condition
+from rote.export.common.answer_chain import AnswerChain, chained
 from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
-from rote.export.common.half_cache import half_conditions, within_half
+from rote.export.common.half_cache import half_conditions
 from rote.export.common.norm_trick import constant_for, norm_conditions
 from rote.export.common.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
 from rote.export.common.temperature import bias_below, gain_for
@@ -44,19 +47,29 @@ class Gpt2(Target):
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
     sentences: ClassVar[bool] = True
+    answer_words: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
 
     def refusals(self, subject: ExportSubject) -> list[str]:
-        return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
+        refused = refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
+        read_back = subject.read_back
+        if read_back is not None and (both := np.intersect1d(subject.contexts, read_back)).size:
+            word = subject.spelling.tokens[int(both[0])]
+            refused.append(
+                f"{word!r} is both part of a key and an answer, and GPT-2 has one id for it; export to llama"
+            )
+        return refused
 
     def write(self, subject: ExportSubject, folder: Path) -> Manifest:
         size = write_tokenizer(folder, subject, None)
         gain = gain_for(subject)
-        form, shape = arranged(subject, size)
-        constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
-        state = gpt2_state(form, shape, size, gain, constant, bias_below(subject, gain))
-        write_checkpoint(folder, gpt2_config(form, shape, size), state, size - 1)
+        form, shape, chain = arranged(subject, size)
+        after = chain.largest_square if chain else 0.0
+        constant = constant_for(max(after, form.largest_square(torch.from_numpy(subject.contexts))))
+        state = gpt2_state(form, shape, subject.vocab, size, gain, constant, bias_below(subject, gain), chain)
+        longest = subject.longest_answer
+        write_checkpoint(folder, gpt2_config(form, shape, size), state, size - 1, longest)
         return Manifest(self.id, gain)
 
     def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
@@ -65,18 +78,16 @@ class Gpt2(Target):
     def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         embeddings = safetensors.torch.load_file(folder / "model.safetensors")["transformer.wte.weight"]
         shared = (embeddings == embeddings[0]).all(0) & (embeddings[0] != 0)
-        form, _ = arranged(subject, len(embeddings))
+        form, _, chain = arranged(subject, len(embeddings))
         half = manifest.cache == "float16"
         return (
-            *norm_conditions(form, subject, embeddings[0][shared]),
+            *norm_conditions(form, subject, embeddings[0][shared], chain.largest_square if chain else 0.0),
             *(half_conditions(normal_form(subject.model), torch.from_numpy(subject.contexts)) if half else ()),
         )
 
 
 @dataclass(frozen=True)
 class Gpt2Shape:
-    """Sizes of a checkpoint."""
-
     heads: int
     head_dim: int
     width: int
@@ -91,9 +102,9 @@ class Gpt2Shape:
         return n * (2 * vocab + context + 2) + layers * per_layer
 
 
-def arranged(subject: ExportSubject, vocab: int) -> tuple[NormalForm, Gpt2Shape]:
-    """The model with as many heads a layer as give fewest parameters, and the sizes."""
-    form = within_half(normal_form(subject.model), torch.from_numpy(subject.contexts))
+def arranged(subject: ExportSubject, vocab: int) -> tuple[NormalForm, Gpt2Shape, AnswerChain | None]:
+    """The model with as many heads a layer as give fewest parameters, the sizes, and what follows an answer."""
+    form, chain = chained(subject, None)
     choices = []
     for per_layer in range(1, form.heads + 1):
         split = per_layer < form.heads
@@ -103,14 +114,21 @@ def arranged(subject: ExportSubject, vocab: int) -> tuple[NormalForm, Gpt2Shape]
         shape = Gpt2Shape(per_layer, head_dim, max(1, form.width))
         choices.append((shape.parameters(layers, vocab, len(form.positions)), per_layer, shape))
     _, per_layer, shape = min(choices, key=lambda choice: choice[:2])
-    return spread(form, per_layer), shape
+    return spread(form, per_layer), shape, chain
 
 
 def gpt2_state(
-    form: NormalForm, shape: Gpt2Shape, size: int, gain: float, constant: float, below: float
+    form: NormalForm,
+    shape: Gpt2Shape,
+    vocab: int,
+    size: int,
+    gain: float,
+    constant: float,
+    below: float,
+    chain: AnswerChain | None = None,
 ) -> dict[str, Tensor]:
     """Tensors under the names of transformers' GPT-2 class, in float32."""
-    vocab, dim, n = len(form.tokens), form.dim, shape.hidden
+    dim, n = form.dim, shape.hidden
     zero, plus, minus = dim, dim + 1, dim + 2
 
     def zeros(*lengths: int) -> Tensor:
@@ -123,11 +141,18 @@ def gpt2_state(
         return whole
 
     tokens, positions, unembed = zeros(size, n), zeros(len(form.positions) + 1, n), zeros(size, n)
-    tokens[:vocab, :dim] = form.tokens
+    tokens[:vocab, :dim] = form.tokens[:vocab]
     positions[:-1, :dim] = form.positions
     tokens[:, plus], tokens[:, minus] = constant, -constant
     unembed[:vocab] = reading(form.unembed.T * gain).T
     unembed[vocab:, plus] = below
+    if chain is not None:
+        for row, vector in chain.embedded().items():
+            tokens[row, :dim] = 0
+            tokens[row, : len(vector)] = vector
+        for row, vector in chain.unembedded(gain, below, size - 1).items():
+            unembed[row] = reading(functional.pad(vector, (chain.first, dim - chain.first - len(vector)))[:, None]).T
+            unembed[row, plus] = below
     undo, one = zeros(n), zeros(n)
     undo[: dim + 1] = constant * math.sqrt(2 / n)
     one[plus] = 1.0

@@ -15,13 +15,18 @@ constant into 1, so that the unembedding has a bias: tokens that are only read a
 
 *Heads.* Mistral takes any number of heads, Llama those that divide the stream's width; heads that do not are spread
 over several layers (`spread`), and are scaled so that the cache of keys and values may be float16.
+
+*Integers.* With `format` int8 the matrices of a model on a grid are stored as 8-bit integers (safetensors' I8), one
+byte per number, which transformers converts to float32 as it loads them. Their scales are absorbed: those of queries
+and keys by the first norm's weight, those of values and outputs by the units of the stream, that of the unembedding by
+the last norm's weight.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,8 +35,10 @@ import torch
 from torch import Tensor
 
 from rote.export.certificate import Condition
+from rote.export.common.answer_chain import AnswerChain, chained
 from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
-from rote.export.common.half_cache import half_conditions, within_half
+from rote.export.common.half_cache import half_conditions
+from rote.export.common.integers import LARGEST, integer_weights, refuse_integers
 from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
 from rote.export.common.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
 from rote.export.common.places import Pairs, inputs_of, pairs_of
@@ -53,22 +60,35 @@ class Llama(Target):
     requirements: ClassVar[tuple[Requirement, ...]] = TRANSFORMERS
     extra: ClassVar[str | None] = "hf"
     sentences: ClassVar[bool] = True
+    answer_words: ClassVar[bool] = True
     data: ClassVar[tuple[str, ...]] = ("model.safetensors",)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
+    formats: ClassVar[tuple[str, ...]] = ("int8",)
 
     def refusals(self, subject: ExportSubject) -> list[str]:
-        return refuse_other_architectures("a plain checkpoint", subject.model) or refuse_text(subject)
+        return (
+            refuse_other_architectures("a plain checkpoint", subject.model)
+            or refuse_text(subject)
+            or refuse_integers(subject.model, subject.format)
+            or refuse_scales(subject)
+        )
 
     def write(self, subject: ExportSubject, folder: Path) -> Manifest:
-        pairs = pairs_of(subject.contexts)
+        pairs = pairs_of(subject.contexts, subject.read_back)
         size = write_tokenizer(folder, subject, pairs)
         gain = gain_for(subject)
+        if subject.format is not None:
+            config, state = integer_checkpoint(subject, pairs, size, gain)
+            write_checkpoint(folder, config, state, size - 1)
+            return Manifest(self.id, gain, pairs, format=subject.format)
         contexts = torch.from_numpy(subject.contexts)
-        kind, form = smallest(within_half(normal_form(subject.model), contexts), size)
-        constant = constant_for(form.largest_square(contexts))
+        whole, chain = chained(subject, pairs)
+        kind, form = smallest(whole, size)
+        constant = constant_for(max(form.largest_square(contexts), chain.largest_square if chain else 0.0))
         shape = LlamaShape.of(form, kind)
-        state = llama_state(form, shape, subject, pairs, size, gain, constant)
-        write_checkpoint(folder, llama_config(kind, form, shape, size), state, size - 1)
+        state = llama_state(form, shape, subject, pairs, size, gain, constant, chain)
+        longest = subject.longest_answer
+        write_checkpoint(folder, llama_config(kind, form, shape, size), state, size - 1, longest)
         return Manifest(self.id, gain, pairs)
 
     def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
@@ -76,20 +96,19 @@ class Llama(Target):
 
     def conditions(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> tuple[Condition, ...]:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        whole, contexts = normal_form(subject.model), torch.from_numpy(subject.contexts)
-        _, form = smallest(whole, config["vocab_size"])
+        contexts = torch.from_numpy(subject.contexts)
+        whole, chain = chained(subject, manifest.places)
+        form = smallest(whole, config["vocab_size"])[1] if manifest.format is None else in_units(subject)[0]
         angle = subject.spelling.context / config["rope_scaling"]["factor"]
         return (
-            *norm_conditions(form, subject, _constants(folder)),
+            *norm_conditions(form, subject, _constants(folder), chain.largest_square if chain else 0.0),
             Condition(name="largest rotary angle", value=angle, below=ROUNDING),
-            *(half_conditions(whole, contexts) if manifest.cache == "float16" else ()),
+            *(half_conditions(normal_form(subject.model), contexts) if manifest.cache == "float16" else ()),
         )
 
 
 @dataclass(frozen=True)
 class LlamaShape:
-    """Sizes of a checkpoint."""
-
     heads: int
     head_dim: int
     constants: int
@@ -131,6 +150,96 @@ def smallest(form: NormalForm, vocab: int) -> tuple[str, NormalForm]:
     return kind, spread(form, per_layer)
 
 
+def refuse_scales(subject: ExportSubject) -> list[str]:
+    """Why the scales of a grid cannot be absorbed by norms and stream."""
+    model, precision = subject.model, subject.model.precision
+    if subject.format is None or precision is None:
+        return []
+    shapes = {name: grid.scales.shape for name, grid in precision.grids.items()}
+    one = ("layers.0.query", "layers.0.key", "layers.0.value", "unembed")
+    alone = all(math.prod(shapes.get(name, (2,))) == 1 for name in one)
+    output = shapes.get("layers.0.output", (2,))
+    if len(normal_form(model).layers) > 1 or not alone or output[0] != 1 or output[-1] != 1:
+        return [
+            f"`format={subject.format}`: the norms of a plain checkpoint absorb one scale per tensor of one layer, and "
+            "this model has more; export it to onnx"
+        ]
+    if subject.answer_tokens == "words":
+        return [f"`format={subject.format}`: integers write an answer as one token; leave `answers=words` out"]
+    return []
+
+
+def in_units(subject: ExportSubject) -> tuple[NormalForm, Tensor, float]:
+    """The normal form with a stream in units of W_O's integers, those units, and the factor on what heads read.
+
+    With scales q, k, v and o of queries (the root of a head's dimensions included), keys, values and outputs, heads
+    read a x, a^2 = q k, so that integers give the scores. What they write is then in units of o v / a.
+    """
+    form, integers = normal_form(subject.model), integer_weights(subject.model)
+    query, key, value, output = (
+        torch.from_numpy(integers[name].scales).double()
+        for name in (f"layers.0.{kind}" for kind in ("query", "key", "value", "output"))
+    )
+    attention = subject.model.spec
+    scaled = 1 / math.sqrt(getattr(attention, "head_dim", 1)) if getattr(attention, "scale_scores", False) else 1.0
+    head_dim = form.head_dim + form.head_dim % 2
+    read = math.sqrt(float(query) * scaled * math.sqrt(head_dim) * float(key)) or 1.0
+    units = output.reshape(-1).expand(form.written) * float(value) / read
+    units = torch.where(units > 0, units, 1.0)
+    layer = form.layers[0]
+    return (
+        replace(
+            form,
+            tokens=form.tokens / units,
+            positions=form.positions / units,
+            unembed=form.unembed * units,
+            layers=(
+                replace(
+                    layer, query=layer.query * units, key=layer.key * units, value=layer.value * units,
+                    output=layer.output / units[:, None],
+                ),
+            ),
+        ),
+        units,
+        read,
+    )  # fmt: skip
+
+
+def integer_checkpoint(
+    subject: ExportSubject, pairs: Pairs | None, size: int, gain: float
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Settings and tensors of a Mistral whose matrices are 8-bit integers."""
+    form, units, read = in_units(subject)
+    codes, dim = integer_weights(subject.model), form.dim
+    shape = LlamaShape.of(form, "mistral")
+    constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
+    state = llama_state(form, shape, subject, pairs, size, gain, constant)
+    part, first = "model.layers.0.", shape.hidden - shape.constants
+    rows = {
+        kind: torch.zeros(shape.heads, shape.head_dim, shape.hidden, dtype=torch.int8)
+        for kind in ("query", "key", "value")
+    }
+    for kind, tensor in rows.items():
+        whole = torch.from_numpy(codes[f"layers.0.{kind}"].codes)
+        tensor[: len(whole), : whole.shape[1], :dim] = whole
+        state[f"{part}self_attn.{kind[0]}_proj.weight"] = tensor.reshape(-1, shape.hidden)
+    output = torch.zeros(shape.hidden, shape.heads, shape.head_dim, dtype=torch.int8)
+    whole = torch.from_numpy(codes["layers.0.output"].codes).permute(1, 0, 2)
+    output[:dim, : whole.shape[1], : whole.shape[2]] = whole
+    state[part + "self_attn.o_proj.weight"] = output.reshape(shape.hidden, -1)
+    unembed = torch.zeros(size, shape.hidden, dtype=torch.int8)
+    unembed[: subject.vocab, :dim] = torch.from_numpy(codes["unembed"].codes)
+    below, lowest = float(state["lm_head.weight"][-1, first]), LARGEST["int8"]
+    unembed[subject.vocab :, first] = -lowest
+    state["lm_head.weight"] = unembed
+    before, after = (torch.zeros(shape.hidden, dtype=torch.float64) for _ in range(2))
+    before[:dim] = units * read * constant / 2
+    after[:dim] = units * constant / 2 * gain * float(codes["unembed"].scales.reshape(-1)[0])
+    after[first] = -0.5 * below / lowest
+    state[part + "input_layernorm.weight"], state["model.norm.weight"] = before.float(), after.float()
+    return llama_config("mistral", form, shape, size), state
+
+
 def _constants(folder: Path) -> Tensor:
     """The constants of the stream: what all embeddings share."""
     embeddings = safetensors.torch.load_file(folder / "model.safetensors")["model.embed_tokens.weight"]
@@ -146,9 +255,10 @@ def llama_state(
     size: int,
     gain: float,
     constant: float,
+    chain: AnswerChain | None = None,
 ) -> dict[str, Tensor]:
     """Tensors under the names of transformers' Llama and Mistral classes, in float32."""
-    vocab, dim, hidden = len(form.tokens), form.dim, shape.hidden
+    vocab, dim, hidden = subject.vocab, form.dim, shape.hidden
     first = hidden - shape.constants
     embed = torch.zeros(size, hidden, dtype=torch.float64)
     embed[:, first:] = constant
@@ -156,7 +266,14 @@ def llama_state(
         embed[row, :dim] = form.tokens[token] + form.positions[position]
     unembed = torch.zeros(size, hidden, dtype=torch.float64)
     unembed[:vocab, :dim] = form.unembed * gain
-    unembed[vocab:, first] = bias_below(subject, gain)
+    below = bias_below(subject, gain)
+    unembed[vocab:, first] = below
+    if chain is not None:
+        codes = slice(chain.first, chain.first + chain.codes.shape[1])
+        for row, vector in chain.embedded().items():
+            embed[row, : len(vector)] = vector
+        for row, vector in chain.unembedded(gain, below, size - 1).items():
+            unembed[row, codes] = vector
     undo = torch.zeros(hidden, dtype=torch.float64)
     undo[:dim] = constant / 2
     with_one = undo.clone()

@@ -4,6 +4,10 @@ llama.cpp reads text by cutting it at the words of its vocabulary, longest first
 of its own: `capital ` and `France`, the space belonging to the first. Where a token may stand at several places the
 place is written before it, `1:J 2:F 3:K`, for a Llama has no other way to know it.
 
+`format` names one of GGUF's formats of few bits (Q8_0, Q4_0, ...; `common.gguf_blocks`) for every matrix that is
+multiplied with: queries, keys, values, outputs and the unembedding. Models that were built on a grid are held by Q8_0,
+Q5_0 and Q4_0 exactly. Embeddings stay in float32, for they hold the norm's constant beside x.
+
 No permutation of queries and keys is needed, as nothing turns. The cache of keys and values is float32 unless float16
 is asked for, which llama.cpp takes by itself where a user says nothing.
 """
@@ -13,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +28,7 @@ import torch
 from torch import Tensor
 
 from rote.export.certificate import Condition
+from rote.export.common.gguf_blocks import FORMATS
 from rote.export.common.half_cache import half_conditions, within_half
 from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
 from rote.export.common.normal_form import normal_form, refuse_other_architectures
@@ -31,11 +36,12 @@ from rote.export.common.places import Pairs, inputs_of, pairs_of
 from rote.export.common.temperature import gain_for
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
+from rote.export.targets.gguf_state import BlockState
 from rote.export.targets.llama import TURN_DIVISOR, LlamaShape, llama_state
 from rote.models.attention_only import Transformer
+from rote.tasks.spelling import Spelling
 from rote.tasks.vocabulary import PAD, SEPARATOR
 
 FILE = "model.gguf"
@@ -71,6 +77,7 @@ class LlamaCpp(Target):
     extra: ClassVar[str | None] = "gguf"
     data: ClassVar[tuple[str, ...]] = (FILE,)
     caches: ClassVar[tuple[str, ...]] = ("float32", "float16")
+    formats: ClassVar[tuple[str, ...]] = FORMATS
 
     def refusals(self, subject: ExportSubject) -> list[str]:
         reasons = refuse_other_architectures("llama.cpp", subject.model)
@@ -86,14 +93,20 @@ class LlamaCpp(Target):
         return reasons
 
     def write(self, subject: ExportSubject, folder: Path) -> Manifest:
-        pairs, gain, contexts = pairs_of(subject.contexts), gain_for(subject), torch.from_numpy(subject.contexts)
-        form = within_half(normal_form(subject.model), contexts)
+        pairs = pairs_of(subject.contexts)
         texts = token_texts(subject.spelling, subject.contexts, pairs)
+        inputs = set(inputs_of(subject.contexts, pairs, len(subject.spelling.tokens)).values())
+        if subject.format is not None:
+            blocked = BlockState.of(subject, subject.format, len(texts))
+            state = blocked.state | blocked.encoded
+            _write_gguf(folder / FILE, state, blocked.shape, subject.spelling.context, texts, inputs, subject.format)
+            return Manifest(self.id, blocked.gain, pairs, format=subject.format)
+        gain, contexts = gain_for(subject), torch.from_numpy(subject.contexts)
+        form = within_half(normal_form(subject.model), contexts)
         shape = LlamaShape.of(form, "mistral")
         constant = constant_for(form.largest_square(contexts))
         state = llama_state(form, shape, subject, pairs, len(texts), gain, constant)
-        inputs = set(inputs_of(subject.contexts, pairs, len(form.tokens)).values())
-        _write_gguf(folder / FILE, state, shape, len(form.layers), len(form.positions), texts, inputs)
+        _write_gguf(folder / FILE, state, shape, subject.spelling.context, texts, inputs)
         return Manifest(self.id, gain, pairs)
 
     def open(self, folder: Path, subject: ExportSubject, manifest: Manifest) -> Runtime:
@@ -142,14 +155,16 @@ def prompt(spelling: Spelling, key: Sequence[int], tagged: bool) -> str:
 
 def _write_gguf(
     path: Path,
-    state: dict[str, Tensor],
+    state: Mapping[str, Tensor | np.ndarray],
     shape: LlamaShape,
-    layers: int,
     context: int,
     texts: list[str],
     inputs: set[int],
+    format: str | None = None,
 ) -> None:
     import gguf
+
+    layers = sum(name.endswith("q_proj.weight") for name in state)
 
     ordinary = len(texts) - len(SPECIAL)
     kinds = [gguf.TokenType.USER_DEFINED if row in inputs else gguf.TokenType.NORMAL for row in range(ordinary)]
@@ -169,7 +184,8 @@ def _write_gguf(
     writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
     writer.add_rope_scaling_factor(TURN_DIVISOR)
     writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+    kind = "ALL_F32" if format is None else "MOSTLY_MXFP4_MOE" if format == "MXFP4" else f"MOSTLY_{format}"
+    writer.add_file_type(gguf.LlamaFileType[kind])
     writer.add_vocab_size(len(texts))
     writer.add_tokenizer_model("llama")
     writer.add_token_list(texts)
@@ -185,7 +201,10 @@ def _write_gguf(
     for name, tensor in state.items():
         layer = re.fullmatch(r"model\.layers\.(\d+)\.(.*)", name)
         given = NAMES[name] if layer is None else f"blk.{layer[1]}.{NAMES[layer[2]]}"
-        writer.add_tensor(given, np.ascontiguousarray(tensor.numpy()))
+        if isinstance(tensor, np.ndarray):
+            writer.add_tensor(given, tensor, raw_dtype=gguf.GGMLQuantizationType[str(format)])
+        else:
+            writer.add_tensor(given, np.ascontiguousarray(tensor.numpy()))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -206,7 +225,7 @@ class LlamaCppRuntime(Runtime):
         self.parameters = sum(int(np.prod(tensor.shape)) for tensor in reader.tensors)
         self.vocab = len(self._names)
         self.versions = {name: version(name) for name in ("gguf", "xllamacpp")}
-        self.dtype, self.cache_dtype = "float32", manifest.cache
+        self.dtype, self.cache_dtype = manifest.format or "float32", manifest.cache
         self.gain = manifest.gain
         self.places = manifest.ids(len(subject.spelling.tokens))
         self._spelling = subject.spelling

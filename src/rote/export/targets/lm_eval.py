@@ -26,12 +26,12 @@ from rote.export.certificate import Condition
 from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
-from rote.export.spelling import Spelling
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.export.targets.huggingface import CODE, HuggingFace
 from rote.export.targets.llama import Llama
 from rote.tasks import AssociationTask
+from rote.tasks.spelling import Spelling
 
 FACTS, READER, MODEL = "facts.jsonl", "lm_eval_facts.py", "model"
 BATCH = 256

@@ -17,7 +17,7 @@ from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest, Target
 from rote.files import held
-from rote.folders.reading import read_vocabulary, refuse_larger
+from rote.folders.layout import read_vocabulary, refuse_larger
 from rote.folders.tensors import TensorFile
 from rote.models import spec_from_config
 from rote.models.model import Model, misfits

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from rote.arguments import typed
 from rote.charts import HeatMap
 from rote.errors import InputError
 from rote.files import replacing
-from rote.lm.attribution.components import LmComponent, components_of
-from rote.lm.attribution.effects import EFFECTS, BatchEffects, Effect, role_means, run_batch
-from rote.lm.attribution.prompts import Prompts, aligned
+from rote.lm.attribution.asking import asked_prompts, with_partners
+from rote.lm.attribution.components import LmComponent
+from rote.lm.attribution.effects import EFFECTS, BatchEffects, Control, Effect, role_means, run_batch
+from rote.lm.attribution.paths import ThroughHeads
 from rote.lm.language_model import LanguageModel
-from rote.lm.questions import Questions, in_words, questions, templates_for
-from rote.measure.recall import margins
+from rote.lm.questions import Questions
+from rote.models.model import Model
 from rote.progress import SILENT, Progress
-from rote.tasks import AssociationTask, require_associations
-from rote.tasks.facts import Facts, facts
+from rote.tasks.facts import Facts
 from rote.words import cell
 
 ROLES = ("before", "subject", "after", "last")
@@ -77,10 +76,15 @@ class Attribution:
     embedding: np.ndarray
     constant: np.ndarray
     """What norms' and projections' biases add to that difference."""
+    through: ThroughHeads | None
+    """What heads add, given back to the components that they read; None without attention weights."""
     attention: np.ndarray
     """Attention of each head's last token, by `ROLES` (facts x layers x heads x 4)."""
     effects: dict[Effect, np.ndarray]
     """`zero`, `mean`: logit margin after ablation; `patch`: share restored (facts x layers x components)."""
+    controls: dict[Control, np.ndarray] = field(default_factory=dict)
+    """What mean-ablation costs the margin of other tokens: `said`, the model's own answer, and `shuffled`, the answer
+    of another fact of the batch (facts x layers x components)."""
 
     @property
     def layers(self) -> int:
@@ -103,13 +107,25 @@ class Attribution:
         """The logits' difference minus the sum of all contributions: the error of arithmetic."""
         return self.margins - self.direct.sum((1, 2)) - self.embedding - self.constant
 
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names that `effect` takes."""
+        return ("direct", *(() if self.through is None else ("sources",)), *self.effects)
+
     def effect(self, name: Effect | str) -> np.ndarray:
-        """`direct`; for ablations the margin that is lost; for patching the share that is restored."""
+        """`direct`; `sources`; for ablations the margin that is lost; for patching the share that is restored.
+
+        `sources` is direct logit attribution in which heads count for what they make of embeddings alone: what they
+        read from earlier components counts for those.
+        """
         if name == "direct":
             return self.direct
+        if name == "sources" and self.through is not None:
+            own = np.concatenate([self.through.own, self.direct[:, :, -1:]], 2)
+            return own + self.through.sources
         kept = {str(key): value for key, value in self.effects.items()}
         if name not in kept:
-            raise InputError(f"`effect`: {name!r} was not measured; measured: {', '.join(['direct', *kept])}")
+            raise InputError(f"`effect`: {name!r} was not measured; measured: {', '.join(self.measured)}")
         return kept[name] if name == "patch" else self.margins[:, None, None] - kept[name]
 
     def mean_effect(self, name: Effect | str, known: bool = True) -> np.ndarray:
@@ -124,7 +140,8 @@ class Attribution:
     def heat_map(self, name: Effect | str = "mean", known: bool = True) -> HeatMap:
         """Layers by heads, the MLP in the last column."""
         says = {
-            "direct": "direct logit attribution", "zero": "logit margin lost by zero-ablation",
+            "direct": "direct logit attribution", "sources": "attribution through heads",
+            "zero": "logit margin lost by zero-ablation",
             "mean": "logit margin lost by mean-ablation", "patch": "share restored by activation patching",
         }  # fmt: skip
         values = self.mean_effect(name, known)
@@ -142,7 +159,7 @@ class Attribution:
     def write_csv(self, path: Path) -> None:
         """One line per fact and component."""
         names = ["relation", "template", "key", "answer", "recalled", "margin", "component", "direct"]
-        effects = {name: self.effect(name) for name in self.effects}
+        effects = {name: self.effect(name) for name in self.measured if name != "direct"}
         with replacing(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow([*names, *effects, *(f"attention_{role}" for role in ROLES)])
@@ -157,7 +174,7 @@ class Attribution:
     def summary(self) -> dict[str, Any]:
         """As one JSON object: facts, and the mean effects over those that are recalled."""
         means = {} if not self.recalled.any() else {
-            name: self.mean_effect(name).tolist() for name in ("direct", *self.effects)
+            name: self.mean_effect(name).tolist() for name in self.measured
         }  # fmt: skip
         return {
             "model": self.model,
@@ -180,24 +197,25 @@ class Attribution:
 
 @typed
 def attribution(
-    model: LanguageModel,
+    model: LanguageModel | Model,
     task: Facts,
     templates: Sequence[str] = (),
     *,
     relation: str | None = None,
     key: Sequence[str] | None = None,
     known: bool = False,
+    unknown: bool = False,
     most: int | None = None,
     effects: Sequence[Effect] = EFFECTS,
     batch: int = 32,
     progress: Progress = SILENT,
 ) -> Attribution:
-    """Attribute facts to the heads and MLPs of a language model (Llama type or GPT-2).
+    """Attribute facts to the heads and MLPs of a language model (Llama type or GPT-2), or of a model built by rote.
 
     Facts are asked under the first of `templates`, or of those that come with a named source. `relation` keeps one
-    relation, `key` one fact, `known` the facts whose first token is right, `most` so many of each relation, evenly
-    spaced. Means of ablations and other subjects of patching are taken from the complete relation. Only the answer's
-    first token is attributed.
+    relation, `key` one fact, `known` the facts whose first token is right, `unknown` the others, `most` so many of each
+    relation, evenly spaced. Means of ablations and other subjects of patching are taken from the complete relation.
+    Only the answer's first token is attributed. A model built or trained by rote reads keys without a template.
 
     >>> import rote, tempfile
     >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
@@ -206,9 +224,9 @@ def attribution(
     >>> found.recalled.tolist()
     [True, True]
     """
-    asked = facts_in_words(task)
-    parts = components_of(model)
-    runs = asked_prompts(model, asked, templates, relation=relation, key=key, known=known, most=most, batch=batch)
+    parts, runs = asked_prompts(
+        model, task, templates, relation=relation, key=key, known=known, unknown=unknown, most=most, batch=batch
+    )
     kept: list[tuple[AskedFact, BatchEffects, int]] = []
     total = sum(-(-len(run.places) // batch) for run in runs) * len(parts.layers) * len(effects)
     with progress.stage(f"attributing facts to {len(parts.all):,} components", total) as stage:
@@ -216,115 +234,14 @@ def attribution(
             prompts, group = run.prompts, run.prompts.questions
             means = role_means(parts, prompts, 4 * batch) if "mean" in effects else None
             # Activation patching needs other subjects: a single fact is run among the facts of its length.
-            among = _with_partners(prompts, run.places) if "patch" in effects else run.places
+            among = with_partners(prompts, run.places) if "patch" in effects else run.places
             for block in prompts.batches(among, batch):
-                answers = prompts.answers(block.places).to(model.device)
+                answers = prompts.answers(block.places).to(parts.model.device)
                 found = run_batch(parts, prompts, block, answers, means, effects, stage.advance)
                 for number, at in enumerate(block.places):
                     if at in run.places:
-                        kept.append((_asked(model, run.keys[at], group, at, found, number), found, number))
-    return _gathered(model, parts.heads, kept, effects)
-
-
-@dataclass(frozen=True, eq=False)
-class AskedPrompts:
-    """The prompts of one relation, and which of them are asked about."""
-
-    prompts: Prompts
-    places: tuple[int, ...]
-    keys: tuple[tuple[str, ...], ...]
-    """The key of every prompt."""
-
-
-def facts_in_words(task: Facts) -> AssociationTask:
-    """The table to ask for, its keys as cells."""
-    return require_associations(facts(task, keys="words"), "a language model is asked for facts with one answer each")
-
-
-def asked_prompts(
-    model: LanguageModel,
-    asked: AssociationTask,
-    templates: Sequence[str],
-    *,
-    relation: str | None,
-    key: Sequence[str] | None,
-    known: bool,
-    most: int | None = None,
-    batch: int,
-) -> list[AskedPrompts]:
-    """The prompts of each relation that is asked about, under the first of its templates."""
-    for name, number in (("batch", batch), ("most", most)):
-        if number is not None and number < 1:
-            raise InputError(f"`{name}`: {number} facts are none; give at least 1")
-    table = in_words(asked)
-    relations = set(table.relations)
-    if relation is not None and relation not in relations:
-        names = ", ".join(sorted(str(name) for name in relations if name))
-        raise InputError(f"`relation`: no fact has {relation!r}" + (f"; relations: {names}" if names else ""))
-    wanted = _rows(table.keys, relation, key, table.relations)
-    if relation is not None:
-        chosen_rows = np.array(table.rows_of(relation))
-        asked, wanted = asked.take(chosen_rows), {int(np.searchsorted(chosen_rows, row)) for row in wanted}
-        table = in_words(asked)
-    runs = []
-    for name, chosen in templates_for(asked, table, templates).items():
-        if not any(table.relations[row] == name for row in wanted):
-            continue
-        prompts = aligned(model, questions(model, table, name, chosen[0]))
-        places = [at for at, row in enumerate(prompts.questions.rows) if row in wanted]
-        if known:
-            places = _known(model, prompts, places, 4 * batch)
-        if most is not None and len(places) > most:
-            places = [places[number * len(places) // most] for number in range(most)]
-        keys = tuple(tuple(table.keys[row].values()) for row in prompts.questions.rows)
-        if places:
-            runs.append(AskedPrompts(prompts, tuple(places), keys))
-    if not runs:
-        raise InputError(
-            f"{model.name}: recalls none of these facts under this template, so there is nothing to locate"
-        )
-    return runs
-
-
-@torch.inference_mode()
-def _known(model: LanguageModel, prompts: Prompts, places: Sequence[int], size: int) -> list[int]:
-    """Those of the questions whose first token is right."""
-    kept = []
-    for block in prompts.batches(places, size):
-        logits = prompts.run(model, block.tokens)
-        right = margins(logits, prompts.answers(block.places).to(logits.device)) > 0
-        kept += [at for at, known in zip(block.places, right.tolist(), strict=True) if known]
-    return sorted(kept)
-
-
-def _rows(
-    keys: Sequence[dict[str, str]], relation: str | None, key: Sequence[str] | None, relations: Sequence[str | None]
-) -> set[int]:
-    rows = {row for row in range(len(keys)) if relation in (None, relations[row])}
-    if key is None:
-        return rows
-    words = tuple(key)
-    found = {row for row in rows if words in (tuple(keys[row].values()), (" ".join(keys[row].values()),))}
-    if not found:
-        raise InputError(f"{' '.join(words)!r}: the table has no such key; its columns: {', '.join(keys[0])}")
-    return found
-
-
-def _with_partners(prompts: Prompts, places: Sequence[int]) -> list[int]:
-    """The questions asked; a length with one answer alone gets one question of that length with another answer."""
-    group = prompts.questions
-    chosen = list(places)
-    for length in {len(group.prompts[at]) for at in places}:
-        own = {group.answer_tokens[group.asked[at]][0] for at in places if len(group.prompts[at]) == length}
-        if len(own) > 1:
-            continue
-        others = (
-            at
-            for at, prompt in enumerate(group.prompts)
-            if len(prompt) == length and group.answer_tokens[group.asked[at]][0] not in own
-        )
-        chosen += [at for at in [next(others, None)] if at is not None]
-    return chosen
+                        kept.append((_asked(parts.model, run.keys[at], group, at, found, number), found, number))
+    return _gathered(parts.model, parts.heads, kept, effects)
 
 
 def _asked(
@@ -353,6 +270,21 @@ def _gathered(
         direct=np.stack([found.direct[number] for _, found, number in kept]),
         embedding=np.array([found.embedding[number] for _, found, number in kept]),
         constant=np.array([found.constant[number] for _, found, number in kept]),
+        through=_joined([(found.through, number) for _, found, number in kept]),
         attention=np.stack([found.attention[number] for _, found, number in kept]),
         effects={effect: np.stack([found.left[effect][number] for _, found, number in kept]) for effect in effects},
+        controls={
+            name: np.stack([found.controls[name][number] for _, found, number in kept]) for name in kept[0][1].controls
+        },
+    )
+
+
+def _joined(kept: Sequence[tuple[ThroughHeads | None, int]]) -> ThroughHeads | None:
+    found = [(through, number) for through, number in kept if through is not None]
+    if len(found) < len(kept):
+        return None
+    return ThroughHeads(
+        np.stack([through.sources[number] for through, number in found]),
+        np.stack([through.own[number] for through, number in found]),
+        np.array([through.rest[number] for through, number in found]),
     )

@@ -67,12 +67,43 @@ class Components:
         )
 
     def head_dim(self, layer: int) -> int:
-        return _columns(self.layers[layer].projection) // self.heads
+        return _matrix(self.layers[layer].projection).shape[0] // self.heads
 
     def outward(self, layer: int) -> Float[Tensor, "heads head_dim dim"]:
         """What each head's values are multiplied with on their way to the residual stream."""
         weight = _matrix(self.layers[layer].projection)
-        return weight.view(self.heads, self.head_dim(layer), -1)
+        return weight.reshape(self.heads, self.head_dim(layer), -1)
+
+    def value(self, layer: int) -> Float[Tensor, "heads head_dim dim"] | None:
+        """What each head's input is multiplied with to give its values; None for a layout that is not known."""
+        attention = self.layers[layer].attention
+        given: Tensor | None = getattr(attention, "value_matrix", None)
+        if given is not None:
+            return given
+        if hasattr(attention, "v_proj"):
+            weight = attention.get_parameter("v_proj.weight").unflatten(0, (-1, self.head_dim(layer)))
+            return weight.repeat_interleave(self.heads // len(weight), 0)
+        if hasattr(attention, "c_attn"):
+            weight = _matrix(attention.get_submodule("c_attn"))
+            return weight[:, -weight.shape[0] :].T.unflatten(0, (self.heads, -1))
+        return None
+
+    def input_norm(self, layer: int) -> nn.Module:
+        """The norm before a layer's attention."""
+        block = self.layers[layer].block
+        found = (getattr(block, name, None) for name in ("input_layernorm", "ln_1"))
+        return next((norm for norm in found if norm is not None), nn.Identity())
+
+    def stream_constants(self, layer: int) -> list[Float[Tensor, "tokens dim"]]:
+        """Tables of positions that a layer adds to the stream before it is read."""
+        positions = getattr(self.layers[layer].block, "positions", None)
+        return [] if positions is None else [positions]
+
+    def constants(self, layer: int) -> list[Float[Tensor, " dim"]]:
+        """What a layer adds to the last token whatever it reads: the projection's bias, a table of positions."""
+        bias = getattr(self.layers[layer].projection, "bias", None)
+        positions = getattr(self.layers[layer].block, "positions", None)
+        return [*([] if bias is None else [bias]), *([] if positions is None else [positions[-1]])]
 
 
 def components_of(model: LanguageModel) -> Components:
@@ -113,10 +144,6 @@ def _matrix(projection: nn.Module) -> Float[Tensor, "inputs outputs"]:
     return weight.T if isinstance(projection, nn.Linear) else weight
 
 
-def _columns(projection: nn.Module) -> int:
-    return _matrix(projection).shape[0]
-
-
 @dataclass
 class Recording:
     """What the components did in one run, for every row and every position that was read."""
@@ -129,6 +156,11 @@ class Recording:
     final: Tensor | None = None
     """The residual stream before the final norm."""
     attention: list[Float[Tensor, "rows heads tokens keys"]] = field(default_factory=list)
+
+    def output(self, component: LmComponent) -> Float[Tensor, "rows tokens size"]:
+        """What a component gave; of a head its values before the output projection."""
+        layer, head = component
+        return self.mlps[layer] if head is None else self.values[layer][:, :, head]
 
 
 @contextmanager
@@ -162,6 +194,13 @@ class Replacement:
     """Broadcast over rows and positions."""
     rows: slice
     """The rows of the batch in which it is replaced."""
+    places: Tensor | None = None
+    """True at positions where it is replaced. Default: all that are read."""
+
+    def written_over(self, old: Tensor) -> Tensor:
+        """The new outputs in the form of the old ones (rows x positions x size)."""
+        new = self.values.to(old.dtype).expand_as(old)
+        return new if self.places is None else old.where(~self.places[:, None], new)
 
 
 @contextmanager
@@ -184,7 +223,8 @@ def _in_heads(group: Sequence[Replacement], heads: int) -> Callable[[Tensor], Te
     def changed(given: Tensor) -> Tensor:
         split = given.clone().unflatten(-1, (heads, -1))
         for replacement in group:
-            split[replacement.rows, :, replacement.component.head] = replacement.values.to(split.dtype)
+            at = (replacement.rows, slice(None), replacement.component.head)
+            split[at] = replacement.written_over(split[at])
         return split.flatten(-2)
 
     return changed
@@ -194,7 +234,7 @@ def _in_rows(group: Sequence[Replacement]) -> Callable[[Tensor], Tensor]:
     def changed(out: Tensor) -> Tensor:
         out = out.clone()
         for replacement in group:
-            out[replacement.rows] = replacement.values.to(out.dtype)
+            out[replacement.rows] = replacement.written_over(out[replacement.rows])
         return out
 
     return changed

@@ -31,11 +31,16 @@ from rote.lm.attribution.components import (
     replacing_components,
     starting_at,
 )
+from rote.lm.attribution.norms import through_norm
+from rote.lm.attribution.paths import ThroughHeads, through_heads
 from rote.lm.attribution.prompts import PromptBatch, Prompts
 from rote.measure.recall import margins
 
 Effect = Literal["zero", "mean", "patch"]
 EFFECTS: tuple[Effect, ...] = ("zero", "mean", "patch")
+Control = Literal["said", "shuffled"]
+CONTROLS: tuple[Control, ...] = ("said", "shuffled")
+"""Other tokens whose margin is measured under mean-ablation: the model's own answer, another fact's answer."""
 TOLERANCE = 1e-2
 """Largest share of the logits that contributions may miss; a model of another shape misses far more."""
 
@@ -46,6 +51,10 @@ class Means:
 
     values: Float[Tensor, "layers roles heads head_dim"]
     mlps: Float[Tensor, "layers roles dim"]
+
+    def at(self, component: LmComponent) -> Float[Tensor, "roles size"]:
+        layer, head = component
+        return self.mlps[layer] if head is None else self.values[layer][:, head]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +69,14 @@ class BatchEffects:
     """Direct logit attribution (facts x layers x components)."""
     embedding: np.ndarray
     constant: np.ndarray
+    through: ThroughHeads | None
+    """What heads add, by what they read."""
     attention: np.ndarray
     """From the last token of each head to: words before the subject, subject, words after it, itself."""
     left: dict[Effect, np.ndarray]
     """For `zero` and `mean` the logit margin after ablation, for `patch` the share that is restored."""
+    controls: dict[Control, np.ndarray]
+    """Margin of another token that each component's mean-ablation costs; none without that ablation."""
 
 
 def run_batch(
@@ -84,60 +97,55 @@ def run_batch(
             raise InputError(f"{model.name}: its logits are not finite; try another `dtype`, or check the weights")
         runners_up = logits.scatter(1, answers[:, None], -torch.inf).argmax(1)
         both = torch.stack([answers, runners_up], 1)
-        direct, embedding, constant = direct_attribution(parts, seen, both)
+        unembedding = parts.unembedding.get_parameter("weight")
+        along = (unembedding[answers] - unembedding[runners_up]).double()
+        direct, embedding, constant, through = direct_attribution(parts, seen, along)
+        bias = getattr(parts.unembedding, "bias", None)
+        if bias is not None:
+            constant = constant + (bias[answers] - bias[runners_up]).double().cpu().numpy()
         chosen = logits.gather(1, both)
         _check_sum(parts, direct, embedding, constant, chosen)
         left: dict[Effect, np.ndarray] = {}
+        controls: dict[Control, np.ndarray] = {}
         for effect in effects:
             if effect == "patch":
                 left[effect] = _patched(parts, prompts, batch, seen, logits, answers, advance)
+            elif effect == "zero":
+                left[effect] = _ablated(parts, prompts, batch, seen, [answers], None, advance)[0]
             else:
-                replaced = None if effect == "zero" else means
-                left[effect] = _ablated(parts, prompts, batch, seen, answers, replaced, advance)
+                others = {"said": logits.argmax(1), "shuffled": answers[partners(answers)]}
+                left[effect], *rest = _ablated(
+                    parts, prompts, batch, seen, [answers, *(others[name] for name in CONTROLS)], means, advance
+                )
+                controls = {
+                    name: margins(logits, others[name]).double().cpu().numpy()[:, None, None] - after
+                    for name, after in zip(CONTROLS, rest, strict=True)
+                }
     return BatchEffects(
-        both.cpu().numpy(), chosen.cpu().numpy(), direct, embedding, constant,
-        _attention(parts, prompts, batch, seen), left,
+        both.cpu().numpy(), chosen.cpu().numpy(), direct, embedding, constant, through,
+        _attention(parts, prompts, batch, seen), left, controls,
     )  # fmt: skip
 
 
 def direct_attribution(
-    parts: Components, seen: Recording, both: Int[Tensor, "rows two"]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Contributions to the answer's logit minus the runner-up's: of components, of the embedding, of the constants."""
+    parts: Components, seen: Recording, along: Float[Tensor, "rows dim"]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, ThroughHeads | None]:
+    """Contributions along a direction of the unembedding, such as the answer's minus the runner-up's: of components, of
+    the embedding, of the constants; and those of heads by what they read."""
     if seen.final is None:
         raise InputError(f"{parts.model.name}: its final norm was not run; inspect reads Llama-type models and GPT-2")
-    unembedding = parts.unembedding.get_parameter("weight")
-    along = (unembedding[both[:, 0]] - unembedding[both[:, 1]]).double()
-    read, constant = _through_norm(parts.norm, seen.final[:, -1].double(), along)
-    bias = getattr(parts.unembedding, "bias", None)
-    if bias is not None:
-        constant = constant + (bias[both[:, 0]] - bias[both[:, 1]]).double()
-    rows, layers = len(both), len(parts.layers)
+    read, constant = through_norm(parts.norm, seen.final[:, -1].double(), along)
+    rows, layers = len(along), len(parts.layers)
     direct = torch.zeros(rows, layers, parts.heads + 1, dtype=torch.float64, device=read.device)
     for layer in range(layers):
         outward = parts.outward(layer).double()
         direct[:, layer, :-1] = torch.einsum("rhk,hkd,rd->rh", seen.values[layer][:, -1].double(), outward, read)
         direct[:, layer, -1] = (seen.mlps[layer][:, -1].double() * read).sum(1)
-        added = getattr(parts.layers[layer].projection, "bias", None)
-        if added is not None:
+        for added in parts.constants(layer):
             constant = constant + read @ added.double()
     embedding = (seen.inputs[0][:, -1].double() * read).sum(1)
-    return direct.cpu().numpy(), embedding.cpu().numpy(), constant.cpu().numpy()
-
-
-def _through_norm(
-    norm: nn.Module, stream: Float[Tensor, "rows dim"], along: Float[Tensor, "rows dim"]
-) -> tuple[Float[Tensor, "rows dim"], Float[Tensor, " rows"]]:
-    """The direction in the residual stream that a direction after the norm reads, its scale frozen; and a constant."""
-    gain = norm.get_parameter("weight").double() * along
-    if isinstance(norm, nn.LayerNorm):
-        scale = (stream.var(1, correction=0, keepdim=True) + norm.eps).sqrt()
-        bias = norm.bias
-        read = (gain - gain.mean(1, keepdim=True)) / scale
-        return read, torch.zeros(len(stream)).to(read) if bias is None else along @ bias.double()
-    epsilon = float(getattr(norm, "variance_epsilon", getattr(norm, "eps", 0.0)))
-    scale = (stream.square().mean(1, keepdim=True) + epsilon).sqrt()
-    return gain / scale, torch.zeros(len(stream)).to(gain)
+    through = through_heads(parts, seen, read, direct[:, :, :-1])
+    return direct.cpu().numpy(), embedding.cpu().numpy(), constant.cpu().numpy(), through
 
 
 def _check_sum(
@@ -158,7 +166,7 @@ def _check_sum(
 
 def role_means(parts: Components, prompts: Prompts, size: int) -> Means:
     """Mean output of each component at each role, over all prompts of the relation."""
-    roles = prompts.after + 1
+    roles = prompts.roles
     counts = torch.zeros(roles, dtype=torch.float64)
     values: list[Tensor] = []
     mlps: list[Tensor] = []
@@ -180,21 +188,19 @@ def role_means(parts: Components, prompts: Prompts, size: int) -> Means:
 
 
 def _ablated(
-    parts: Components, prompts: Prompts, batch: PromptBatch, seen: Recording, answers: Tensor, means: Means | None,
-    advance: Callable[[], None],
-) -> np.ndarray:  # fmt: skip
-    """Logit margins with each component replaced by its mean, or by zero."""
+    parts: Components, prompts: Prompts, batch: PromptBatch, seen: Recording, targets: Sequence[Tensor],
+    means: Means | None, advance: Callable[[], None],
+) -> list[np.ndarray]:  # fmt: skip
+    """Logit margins of some tokens per fact, with each component replaced by its mean, or by zero."""
 
     def replaced(component: LmComponent) -> Tensor:
-        if means is None:
-            return torch.zeros(())
-        layer, head = component
-        return (means.mlps[layer] if head is None else means.values[layer][:, head])[batch.roles]
+        return torch.zeros(()) if means is None else means.at(component)[batch.roles]
 
     def left(logits: Tensor) -> Tensor:
-        return margins(logits, answers)
+        return torch.stack([margins(logits, tokens) for tokens in targets], -1)
 
-    return _by_layer(parts, prompts, batch.tokens, seen.inputs, replaced, left, advance)
+    found = _by_layer(parts, prompts, batch.tokens, seen.inputs, replaced, left, advance)
+    return list(np.moveaxis(found, -1, 0))
 
 
 def _patched(
@@ -205,27 +211,22 @@ def _patched(
 
     Not a number where no other subject of this length has another answer.
     """
-    other = _partners(answers)
+    other = partners(answers)
     inputs = [stream[other] for stream in seen.inputs]
     rows = torch.arange(len(answers))
 
     def difference(found: Tensor) -> Tensor:
-        return found[rows, answers] - found[rows, answers[other]]
-
-    def replaced(component: LmComponent) -> Tensor:
-        if component.head is None:
-            return seen.mlps[component.layer]
-        return seen.values[component.layer][:, :, component.head]
+        return (found[rows, answers] - found[rows, answers[other]])[:, None]
 
     clean, corrupted = difference(logits), difference(logits[other])
-    patched = _by_layer(parts, prompts, batch.tokens[other], inputs, replaced, difference, advance)
-    apart = (clean - corrupted).double().cpu().numpy()
+    patched = _by_layer(parts, prompts, batch.tokens[other], inputs, seen.output, difference, advance)[..., 0]
+    apart = (clean - corrupted).double().cpu().numpy()[:, 0]
     alone = (answers == answers[other]).cpu().numpy()
     apart[alone | (np.abs(apart) < 1e-6)] = np.nan
-    return (patched - corrupted.double().cpu().numpy()[:, None, None]) / apart[:, None, None]
+    return (patched - corrupted.double().cpu().numpy()[:, :, None]) / apart[:, None, None]
 
 
-def _partners(answers: Int[Tensor, " rows"]) -> Int[Tensor, " rows"]:
+def partners(answers: Int[Tensor, " rows"]) -> Int[Tensor, " rows"]:
     """For each row the next one, in a circle, with another answer; the row itself where there is none."""
     count = len(answers)
     found = []
@@ -246,10 +247,12 @@ def _by_layer(
 ) -> np.ndarray:
     """Run the model once per layer with one copy of the batch per component, each with that component replaced.
 
+    What is measured of each row has some columns: the result is rows x layers x components x columns.
+
     Layers before the one that is changed would give what they gave, so the run starts there.
     """
     rows, copies = len(tokens), parts.heads + 1
-    left = np.empty((rows, len(parts.layers), copies))
+    left: np.ndarray | None = None
     for layer in range(len(parts.layers)):
         changes = [
             Replacement(component, replaced(component), slice(number * rows, (number + 1) * rows))
@@ -258,10 +261,12 @@ def _by_layer(
         stream = inputs[layer].repeat(copies, 1, 1)
         with starting_at(parts, layer, stream), replacing_components(parts, changes):
             logits = prompts.run(parts.model, tokens.repeat(copies, 1))
-        for number, found in enumerate(logits.split(rows)):
-            left[:, layer, number] = measured(found).double().cpu().numpy()
+        for number, part in enumerate(logits.split(rows)):
+            found = measured(part).double().cpu().numpy()
+            left = np.empty((rows, len(parts.layers), copies, found.shape[1])) if left is None else left
+            left[:, layer, number] = found
         advance()
-    return left
+    return np.empty((rows, 0, copies, 1)) if left is None else left
 
 
 def _attention(parts: Components, prompts: Prompts, batch: PromptBatch, seen: Recording) -> np.ndarray:

@@ -26,7 +26,8 @@ class PromptBatch:
     """Which questions of the group they are."""
     tokens: Int[Tensor, "rows tokens"]
     roles: Int[Tensor, " tokens"]
-    """For each position its distance from the end, at most `Prompts.after`: that number is the subject."""
+    """For each position its distance from the end, at most `Prompts.after`: that number is the subject. Words before
+    the subject that are read with it follow, each with a number of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,17 @@ class Prompts:
             for start in range(0, len(group), size):
                 chosen = group[start : start + size]
                 tokens = torch.tensor([self.questions.prompts[place][self.length_before :] for place in chosen])
-                from_end = torch.arange(length - self.length_before - 1, -1, -1)
-                yield PromptBatch(tuple(chosen), tokens, from_end.clamp(max=self.after))
+                yield PromptBatch(tuple(chosen), tokens, self._roles(length))
+
+    def _roles(self, length: int) -> Int[Tensor, " tokens"]:
+        places = torch.arange(self.length_before, length)
+        from_end = (length - 1 - places).clamp(max=self.after)
+        return from_end.where(places >= self.before, self.after + 1 + places)
+
+    @property
+    def roles(self) -> int:
+        """How many roles there are."""
+        return self.after + 1 + self.before - self.length_before
 
     def answers(self, places: Sequence[int]) -> Int[Tensor, " rows"]:
         """The first token of each answer."""
@@ -64,12 +74,14 @@ class Prompts:
         return torch.tensor([asked.answer_tokens[asked.asked[place]][0] for place in places])
 
     def run(self, model: LanguageModel, tokens: Int[Tensor, "rows tokens"]) -> Tensor:
-        """Logits after each prompt, in float32."""
+        """Logits after each prompt, in float32 or better."""
         tokens = tokens.to(model.device)
-        if self.cache is None:
-            return model.module(tokens, use_cache=False, logits_to_keep=1).logits[:, -1].float()
-        cache = rows_of_cache(self.cache, torch.zeros(len(tokens), dtype=torch.long, device=model.device))
-        return model.module(tokens, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1].float()
+        cache = None
+        if self.cache is not None:
+            cache = rows_of_cache(self.cache, torch.zeros(len(tokens), dtype=torch.long, device=model.device))
+        given = model.module(tokens, past_key_values=cache, use_cache=cache is not None, logits_to_keep=1)
+        logits = given.logits[:, -1]
+        return logits if logits.dtype == torch.float64 else logits.float()
 
 
 @torch.inference_mode()

@@ -1,14 +1,15 @@
 """Sets of components whose mean-ablation loses a fact, and what the same ablation does to other facts.
 
-For each recalled fact, components are taken in the order of their own mean-ablation effect on it, and the smallest
-number of them is found whose joint ablation loses the fact. Two controls say what that means: the same set on other
-facts of the relation, and random sets of the same size on this fact.
+For each recalled fact, components are taken in the order of their own mean-ablation effect on it, or of that effect
+minus its mean over the relation's other facts (`specific`), until their joint ablation loses the fact. Components that
+it loses it without are then dropped, the weakest first. Two controls say what a set means: the same set on other facts
+of the relation, and random sets of the same size on this fact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -16,13 +17,15 @@ import torch
 
 from rote.arguments import typed
 from rote.errors import InputError
-from rote.lm.attribution.attribution import AskedPrompts, Attribution, asked_prompts, facts_in_words
-from rote.lm.attribution.components import Components, LmComponent, Replacement, components_of, replacing_components
+from rote.lm.attribution.asking import AskedPrompts, asked_prompts
+from rote.lm.attribution.attribution import Attribution
+from rote.lm.attribution.components import Components, LmComponent, Replacement, replacing_components
 from rote.lm.attribution.effects import Means, role_means
-from rote.lm.attribution.prompts import PromptBatch
+from rote.lm.attribution.kinds import KINDS, Kind, KindEffects, kind_effects
 from rote.lm.language_model import LanguageModel
 from rote.measure.intervals import Interval, wilson
 from rote.measure.recall import margins
+from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks.facts import Facts
 
@@ -30,7 +33,8 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Sizes of sets that are tried."""
 OTHERS = 8
 """Other facts on which a fact's set is tried."""
-Kind = Literal["heads", "MLPs"]
+Order = Literal["own", "specific"]
+"""How components are ordered: by their effect on the fact, or by how far it exceeds that on other facts."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ class Located:
     model: str
     sets: tuple[FactSet, ...]
     shares: tuple[KindShare, ...]
+    kinds: dict[str | None, KindEffects] = field(default_factory=dict)
+    """Heads against MLPs by place and window of layers, for each relation."""
 
     def overlap(self) -> dict[tuple[str, str], float]:
         """Mean Jaccard overlap of the sets of two facts, for each pair of relations."""
@@ -113,6 +119,7 @@ class Located:
                 }
                 for share in self.shares
             ],
+            "kinds": [{"relation": name, **line} for name, found in self.kinds.items() for line in found.summary()],
             "overlap": [{"relations": list(pair), "jaccard": value} for pair, value in self.overlap().items()],
             "sets": [
                 {
@@ -127,19 +134,23 @@ class Located:
 
 @typed
 def locate(
-    model: LanguageModel,
+    model: LanguageModel | Model,
     task: Facts,
     found: Attribution,
     templates: Sequence[str] = (),
     *,
     relation: str | None = None,
+    order: Order = "own",
+    windows: bool = True,
     seed: int = 0,
     batch: int = 32,
     progress: Progress = SILENT,
 ) -> Located:
     """Find, for each recalled fact of an attribution, the components whose joint mean-ablation loses it.
 
-    `found` is `rote.attribution` of the same model, table and templates, with the effect `mean`.
+    `found` is `rote.attribution` of the same model, table and templates, with the effect `mean`. `order` is that in
+    which components join a set: by their own effect on the fact, or by how far it exceeds that on the relation's other
+    facts. `windows` also compares heads with MLPs in windows of neighbouring layers.
 
     >>> import rote, tempfile
     >>> capitals = {("capital", "France"): "Paris", ("capital", "Japan"): "Tokyo"}
@@ -150,28 +161,32 @@ def locate(
     >>> mlps.lost  # this model has none that matter
     0
     """
-    asked = facts_in_words(task)
     if "mean" not in found.effects:
         raise InputError("`found`: was measured without mean-ablation; call `attribution` with the effect 'mean'")
-    parts = components_of(model)
     generator = np.random.default_rng(seed)
-    runs = asked_prompts(model, asked, templates, relation=relation, key=None, known=True, batch=batch)
+    parts, runs = asked_prompts(model, task, templates, relation=relation, known=True, batch=batch)
     rows = {(fact.relation, fact.key): number for number, fact in enumerate(found.facts) if fact.recalled}
     sets: list[FactSet] = []
-    lost: dict[Kind, int] = {"heads": 0, "MLPs": 0}
+    lost: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+    kinds: dict[str | None, KindEffects] = {}
     with progress.stage("finding sets of components", sum(len(run.places) for run in runs)) as stage:
         for run in runs:
             name = run.prompts.questions.relation
             tools = _Tools(parts, run, role_means(parts, run.prompts, 4 * batch), batch)
             places = [at for at in run.places if (name, run.keys[at]) in rows]
+            if not places:
+                continue
+            kinds[name] = kind_effects(parts, run.prompts, places, tools.means, batch, windows)
             for kind in lost:
-                every = tuple(part for part in parts.all if (part.head is None) == (kind == "MLPs"))
-                lost[kind] += sum(tools.lost([(at, every) for at in places]))
-            effects = found.effect("mean").reshape(len(found.facts), -1)
-            order = {at: np.argsort(-effects[rows[name, run.keys[at]]]) for at in places}
-            sets += _sets_of(tools, name, places, order, generator)
+                lost[kind] += int((kinds[name].at(kind, "both")[0] <= 0).sum())
+            own = [rows[name, run.keys[at]] for at in places]
+            effects = found.effect("mean").reshape(len(found.facts), -1)[own]
+            if order == "specific" and len(places) > 1:
+                effects = effects - (effects.sum(0) - effects) / (len(places) - 1)
+            sets += _sets_of(tools, name, places, dict(zip(places, np.argsort(-effects, 1), strict=True)), generator)
             stage.advance(len(run.places))
-    return Located(found.model, tuple(sets), tuple(_share(found, kind, lost[kind], len(sets), seed) for kind in lost))
+    shares = tuple(_share(found, kind, lost[kind], len(sets), seed) for kind in lost)
+    return Located(found.model, tuple(sets), shares, kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +212,7 @@ class _Tools:
                 chosen = numbers[start : start + self.size]
                 (block,) = prompts.batches([asked[number][0] for number in chosen], len(chosen))
                 changes = [
-                    Replacement(part, self._mean(part, block), slice(row, row + 1))
+                    Replacement(part, self.means.at(part)[block.roles], slice(row, row + 1))
                     for row, number in enumerate(chosen)
                     for part in asked[number][1]
                 ]
@@ -207,10 +222,6 @@ class _Tools:
                 found |= {number: not right for number, right in zip(chosen, (left > 0).tolist(), strict=True)}
         return [found[number] for number in range(len(asked))]
 
-    def _mean(self, part: LmComponent, block: PromptBatch) -> torch.Tensor:
-        layer, head = part
-        return (self.means.mlps[layer] if head is None else self.means.values[layer][:, head])[block.roles]
-
 
 def _sets_of(
     tools: _Tools,
@@ -219,14 +230,15 @@ def _sets_of(
     order: dict[int, np.ndarray],
     generator: np.random.Generator,
 ) -> list[FactSet]:
-    """Sizes are tried from small to large for all facts at once; a fact leaves when it is lost."""
+    """Sizes are tried from small to large for all facts at once, until a fact is lost; then its set is pruned."""
     every = tools.parts.all
     sizes: dict[int, int] = {}
     for size in (size for size in SIZES if size <= len(every)):
         left = [at for at in places if at not in sizes]
         asked = [(at, [every[part] for part in order[at][:size]]) for at in left]
         sizes |= {at: size for at, lost in zip(left, tools.lost(asked), strict=True) if lost}
-    chosen = {at: tuple(every[part] for part in order[at][:size]) for at, size in sizes.items()}
+    chosen = _pruned(tools, {at: tuple(every[part] for part in order[at][:size]) for at, size in sizes.items()})
+    sizes = {at: len(parts) for at, parts in chosen.items()}
     others = {
         at: [int(other) for other in generator.permutation([other for other in places if other != at])[:OTHERS]]
         for at in sizes
@@ -245,6 +257,20 @@ def _sets_of(
         )
         for at in places
     ]  # fmt: skip
+
+
+def _pruned(tools: _Tools, chosen: dict[int, tuple[LmComponent, ...]]) -> dict[int, tuple[LmComponent, ...]]:
+    """Drop every component without which the rest still loses the fact, the weakest first, for all facts at once."""
+    kept = {at: list(parts) for at, parts in chosen.items()}
+    for place in range(max(map(len, chosen.values()), default=0) - 1, -1, -1):
+        tried = [
+            (at, [part for part in kept[at] if part != parts[place]])
+            for at, parts in chosen.items()
+            if place < len(parts) and len(kept[at]) > 1
+        ]
+        lost = tools.lost(tried)
+        kept |= {at: rest for (at, rest), is_lost in zip(tried, lost, strict=True) if is_lost}
+    return {at: tuple(parts) for at, parts in kept.items()}
 
 
 def _share(found: Attribution, kind: Kind, lost: int, facts: int, seed: int) -> KindShare:

@@ -6,9 +6,9 @@ The check: fresh strings of the same form must give zero gain. An overconfident 
 temperature is fitted on half of the fresh strings and the other half is coded with it. That gain must be zero or less,
 up to what chance explains.
 
-Rounding measures how much survives lower precision. Floating-point formats round every weight by itself. With b bits,
-the weights of one tensor take 2^b - 1 equally spaced values, symmetric around zero, up to the largest (half a step is
-never lost to a zero point).
+Rounding measures how much survives lower precision. Floating-point formats round every weight by itself. Q8_0, Q5_0 and
+Q4_0 are those of GGUF: whole numbers of 8, 5 and 4 bits times one float16 scale per 32 neighbours in a row, which the
+largest of them determines (8.5, 5.5 and 4.5 bits per weight).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from torch.nn import functional
 from rote.lm.capacity.strings import StringShape, random_strings
 from rote.lm.capacity.subjects import MeterSubject, logits_of
 from rote.lm.capacity.training import LOGITS_AT_ONCE, code_length, train
-from rote.lm.language_model import count_parameters
+from rote.lm.language_model import ParameterCount, count_parameters
 
 ROUNDINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "float16": lambda weight: weight.half().to(weight.dtype),
     "bfloat16": lambda weight: weight.bfloat16().to(weight.dtype),
-    "8 bits": lambda weight: _grid(weight, 8),
-    "6 bits": lambda weight: _grid(weight, 6),
-    "4 bits": lambda weight: _grid(weight, 4),
+    "Q8_0": lambda weight: in_blocks(weight, 8),
+    "Q5_0": lambda weight: in_blocks(weight, 5),
+    "Q4_0": lambda weight: in_blocks(weight, 4),
 }
 
 
 @torch.no_grad()
 def after_rounding(module: nn.Module, measure: Callable[[], float]) -> dict[str, float]:
-    """What `measure` gives for each rounding of the module's weights; the module is left as it was."""
-    weights = list(module.parameters())
+    """What `measure` gives for each rounding of the weights that are trained; the module is left as it was."""
+    weights = [weight for weight in module.parameters() if weight.requires_grad]
     kept = [weight.clone() for weight in weights]
     measured = {}
     for name, rounding in ROUNDINGS.items():
@@ -52,9 +52,30 @@ def after_rounding(module: nn.Module, measure: Callable[[], float]) -> dict[str,
     return measured
 
 
-def _grid(weight: Tensor, bits: int) -> Tensor:
-    step = weight.abs().max() / (2 ** (bits - 1) - 1)
-    return weight if step == 0 else (weight / step).round() * step
+BLOCK = 32
+"""Neighbours that share a scale."""
+
+
+def in_blocks(weight: Tensor, bits: int) -> Tensor:
+    """The weights as GGUF's Q8_0, Q5_0 or Q4_0 hold them; a block at the end of a row may be shorter."""
+    rows = weight.reshape(-1, weight.shape[-1]) if weight.dim() else weight.reshape(1, 1)
+    blocks = functional.pad(rows, (0, -rows.shape[1] % BLOCK)).reshape(len(rows), -1, BLOCK)
+    most = 2 ** (bits - 1)
+    if bits == 8:
+        low, step = 1 - most, blocks.abs().amax(-1, keepdim=True) / (most - 1)
+    else:
+        low, step = -most, blocks.gather(-1, blocks.abs().argmax(-1, keepdim=True)) / -most
+    kept = step.half().to(weight.dtype)
+    codes = (blocks / torch.where(step == 0, 1, step)).round().clamp(low, most - 1)
+    return (codes * kept).reshape(len(rows), -1)[:, : rows.shape[1]].reshape(weight.shape)
+
+
+def trained_parameters(module: nn.Module) -> ParameterCount:
+    """The parameters that training changes: all of them, or those of the adapters on a frozen module."""
+    trained = [weight for weight in module.parameters() if weight.requires_grad]
+    if len(trained) == len(list(module.parameters())):
+        return count_parameters(module)
+    return ParameterCount(sum(weight.numel() for weight in trained), 0)
 
 
 FRESH_SEED = 1_000_003
@@ -117,7 +138,7 @@ def measure_point(
     """Train a fresh module on random strings and read off what it holds. The seed gives both."""
     torch.manual_seed(seed)
     module = subject.make()
-    counted = count_parameters(module)
+    counted = trained_parameters(module)
     ids = random_strings(shape, strings, seed)
     began = time.process_time()
     outcome = train(module, ids, shape, steps, rate, each)

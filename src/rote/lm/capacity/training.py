@@ -90,7 +90,7 @@ def code_length(module: nn.Module, strings: Tensor, shape: StringShape) -> Tenso
 
 
 def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """Matrices inside blocks, and the rest: embeddings, unembedding, and what is no matrix."""
+    """Matrices inside blocks, and the rest: embeddings, unembedding, adapters, and what is no matrix."""
     tables = {
         id(weight)
         for name, part in module.named_modules()
@@ -98,6 +98,8 @@ def _divide(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
         for weight in part.parameters(recurse=False)
     }
     tables |= {id(weight) for name, weight in module.named_parameters() if name in ("tokens", "positions", "unembed")}
+    # Adapters are Adam's at every rank: of rank 1 there is nothing to make orthogonal.
+    tables |= {id(weight) for name, weight in module.named_parameters() if name.endswith(("lora_A", "lora_B"))}
     trained = [weight for weight in module.parameters() if weight.requires_grad]
     matrices = [weight for weight in trained if weight.ndim in (2, 3) and min(weight.shape) > 1]
     matrices = [weight for weight in matrices if id(weight) not in tables]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rote.lm.graft.parts import NOTHING_KEPT, Parts
 from rote.lm.graft.record import WEIGHTS, Asked, GraftCertificate
 from rote.lm.graft.sentences import Sentence
-from rote.lm.language_model import LanguageModel
+from rote.lm.language_model import LanguageModel, transformers
 from rote.progress import Progress, Stage
 
 TOKENS_AT_ONCE = 1024
+MOST_ENDS = 64
+"""Tokens that end a text."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +37,28 @@ class Examined:
 
 
 def examine(
-    original: LanguageModel, grafted: LanguageModel, folder: Path, given: Examined, progress: Progress
+    original: LanguageModel,
+    grafted: LanguageModel,
+    folder: Path,
+    given: Examined,
+    before: Sequence[bool],
+    progress: Progress,
+    parts: Parts = NOTHING_KEPT,
 ) -> tuple[GraftCertificate, list[int]]:
-    """The certificate, and the facts that are missed."""
-    total = 2 * len(given.sentences) + sum(map(len, given.paraphrases.values())) + len(given.after_text)
+    """The certificate, and the facts that are missed. `before`: which sentences the original says."""
+    total = len(given.sentences) + sum(map(len, given.paraphrases.values())) + len(given.after_text)
     total += len(given.in_chat or ()) + len(given.never) + len(given.control)
     with progress.stage("generating from the grafted model", total) as stage:
-        right = _right(grafted, given.sentences, stage)
+        right = answered(grafted, given.sentences, stage, parts, "stored")
         missed = sorted({s.fact for s, ok in zip(given.sentences, right, strict=True) if not ok})
-        before = _right(original, given.sentences, stage)
-        rephrased = {text: _right(grafted, asked, stage) for text, asked in given.paraphrases.items()}
-        after, chat = (_right(grafted, asked or (), stage) for asked in (given.after_text, given.in_chat))
-        opened = _opened(grafted, original, given.never, stage)
-        control = _control(original, grafted, given.control, stage)
+        rephrased = {
+            text: answered(grafted, asked, stage, parts, f"paraphrase-{number}")
+            for number, (text, asked) in enumerate(given.paraphrases.items())
+        }
+        after = answered(grafted, given.after_text, stage, parts, "after")
+        chat = answered(grafted, given.in_chat or (), stage, parts, "chat")
+        opened = parts("never", lambda: _opened(grafted, original, given.never, stage))
+        control = _control(original, grafted, given.control, stage, parts)
     certificate = GraftCertificate(
         weights_fingerprint=fingerprint(folder / WEIGHTS),
         facts=len({sentence.fact for sentence in given.sentences}),
@@ -71,33 +84,63 @@ def fingerprint(path: Path) -> str:
 
 
 @torch.inference_mode()
-def _right(model: LanguageModel, asked: Sequence[Sentence], stage: Stage) -> list[bool]:
-    """Whether `generate` writes each answer; prompts of one length go together, so nothing is padded."""
+def answered(
+    model: LanguageModel, asked: Sequence[Sentence], stage: Stage, parts: Parts = NOTHING_KEPT, name: str = ""
+) -> list[bool]:
+    """Whether `generate` writes each answer; prompts of one length go together, so nothing is padded.
+
+    Answers of a batch may differ in length: the longest is generated, and of the others what follows is not read.
+    """
     found = [False] * len(asked)
-    for places in _batches([(len(s.prompt), len(s.answer)) for s in asked]):
-        prompts = torch.tensor([asked[place].prompt for place in places], device=model.device)
-        count = len(asked[places[0]].answer)
-        out = model.module.generate(
-            input_ids=prompts, attention_mask=torch.ones_like(prompts), do_sample=False, max_new_tokens=count,
-            min_new_tokens=count, pad_token_id=0, repetition_penalty=1.0,
-        )  # fmt: skip
-        for place, row in zip(places, out[:, prompts.shape[1] :].tolist(), strict=True):
-            found[place] = tuple(row) == asked[place].answer
+    batches = _batches([len(s.prompt) for s in asked], [len(s.answer) for s in asked])
+    for number, places in enumerate(batches):
+        batch = [asked[place] for place in places]
+        rows = parts(f"{name}-{number}", lambda batch=batch: _generated(model, batch))
+        for place, row in zip(places, rows, strict=True):
+            found[place] = tuple(row[: len(asked[place].answer)]) == asked[place].answer
         stage.advance(len(places))
     return found
 
 
-def _batches(sizes: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Places of equal sizes, in batches."""
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for place, size in enumerate(sizes):
-        alike.setdefault(size, []).append(place)
-    return [
-        places[start : start + step]
-        for size, places in alike.items()
-        for step in (max(1, TOKENS_AT_ONCE // sum(size)),)
-        for start in range(0, len(places), step)
-    ]
+def _generated(model: LanguageModel, batch: Sequence[Sentence]) -> list[list[int]]:
+    """The tokens that `generate` writes after prompts of one length."""
+    prompts = torch.tensor([sentence.prompt for sentence in batch], device=model.device)
+    count = max(len(sentence.answer) for sentence in batch)
+    with _greedy(model) as how:
+        how.max_new_tokens = how.min_new_tokens = count
+        out = model.module.generate(input_ids=prompts, attention_mask=torch.ones_like(prompts), generation_config=how)
+    return out[:, prompts.shape[1] :].tolist()
+
+
+@contextmanager
+def _greedy(model: LanguageModel) -> Iterator[Any]:
+    """Settings for greedy generation. Of the folder's own only the end mark is kept. The others are put away: beams,
+    samples and processors that it names would be used where these settings say nothing."""
+    own = getattr(model.module, "generation_config", None)
+    plain = transformers().GenerationConfig
+    end = getattr(own, "eos_token_id", None)
+    ends = end if isinstance(end, list) else [end]
+    known = len(ends) <= MOST_ENDS and all(isinstance(one, int) for one in ends)
+    model.module.generation_config = plain()
+    try:
+        yield plain(do_sample=False, pad_token_id=0, eos_token_id=end if known else None)
+    finally:
+        model.module.generation_config = own
+
+
+def _batches(prompts: Sequence[int], answers: Sequence[int]) -> list[list[int]]:
+    """Places of equal prompt lengths, in batches, short answers first."""
+    alike: dict[int, list[int]] = {}
+    for place, length in enumerate(prompts):
+        alike.setdefault(length, []).append(place)
+    batches = []
+    for length, places in alike.items():
+        places.sort(key=answers.__getitem__)
+        while places:
+            step = max(1, TOKENS_AT_ONCE // (length + answers[places[-1]]))
+            batches.append(places[:step])
+            del places[:step]
+    return batches
 
 
 def _opened(
@@ -105,8 +148,8 @@ def _opened(
 ) -> list[bool]:
     """Whether a gate is open at the end of each prompt."""
     found = [False] * len(prompts)
-    watch = _Watch(grafted, original)
-    for places in _batches([(len(prompt),) for prompt in prompts]):
+    watch = Watch(grafted, original)
+    for places in _batches([len(prompt) for prompt in prompts], [0] * len(prompts)):
         _, changed = watch.run(torch.tensor([list(prompts[place]) for place in places]))
         for place, row in zip(places, changed, strict=True):
             found[place] = bool(row[-1])
@@ -114,7 +157,7 @@ def _opened(
     return found
 
 
-class _Watch:
+class Watch:
     """Runs a grafted model and sees where the appended layers change the residual state."""
 
     def __init__(self, grafted: LanguageModel, original: LanguageModel) -> None:
@@ -144,24 +187,31 @@ def _blocks(module: Any) -> Any:
 
 
 @torch.inference_mode()
-def _control(original: LanguageModel, grafted: LanguageModel, passages: Tensor, stage: Stage) -> dict[str, Any]:
-    watch = _Watch(grafted, original)
-    tokens = opened = changed = 0
-    divergence, costs = 0.0, [0.0, 0.0]
-    for ids in passages.split(4):
-        before = original.module(input_ids=ids, use_cache=False).logits
-        after, open_at = watch.run(ids)
-        tokens, opened = tokens + open_at.numel(), opened + int(open_at.sum())
-        changed += int(((before != after).any(-1) & ~open_at).sum())
-        logs = [logits.float().log_softmax(-1) for logits in (before, after)]
-        divergence += float((logs[0].exp() * (logs[0] - logs[1])).sum())
-        for side, log in enumerate(logs):
-            costs[side] -= float(log[:, :-1].gather(2, ids[:, 1:, None]).sum())
+def _control(
+    original: LanguageModel, grafted: LanguageModel, passages: Tensor, stage: Stage, parts: Parts
+) -> dict[str, Any]:
+    watch = Watch(grafted, original)
+    sums = [0.0] * 6
+    for number, ids in enumerate(passages.split(4)):
+        found = parts(f"control-{number}", lambda ids=ids: _passages(original, watch, ids))
+        sums = [before + more for before, more in zip(sums, found, strict=True)]
         stage.advance(len(ids))
+    tokens, opened, changed, divergence, *costs = sums
     predicted = passages[:, 1:].numel()
     return {
-        "control_open": Asked(asked=tokens, seen=opened),
-        "control_changed": Asked(asked=tokens - opened, seen=changed),
+        "control_open": Asked(asked=int(tokens), seen=int(opened)),
+        "control_changed": Asked(asked=int(tokens - opened), seen=int(changed)),
         "control_divergence": divergence / tokens,
         "control_perplexity": tuple(math.exp(cost / predicted) for cost in costs),
     }
+
+
+def _passages(original: LanguageModel, watch: Watch, ids: Tensor) -> list[float]:
+    """Tokens, those with an open gate, others with a changed logit, divergence, and both models' nats."""
+    before = original.module(input_ids=ids, use_cache=False).logits
+    after, open_at = watch.run(ids)
+    changed = int(((before != after).any(-1) & ~open_at).sum())
+    logs = [logits.float().log_softmax(-1) for logits in (before, after)]
+    divergence = float((logs[0].exp() * (logs[0] - logs[1])).sum())
+    costs = [-float(log[:, :-1].gather(2, ids[:, 1:, None]).sum()) for log in logs]
+    return [open_at.numel(), int(open_at.sum()), changed, divergence, *costs]

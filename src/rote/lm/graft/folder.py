@@ -12,11 +12,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from rote.errors import InputError, listed
+from rote.errors import InputError, cut, listed
+from rote.files import read_json
 from rote.folders.destination import FolderKind, written_aside
+from rote.folders.folder import write_json
 from rote.lm.graft.host import Host, Neurons
 from rote.lm.graft.record import RECORD, WEIGHTS, GraftRecord, read_record
 from rote.lm.language_model import LanguageModel, transformers
+from rote.lm.limits import Filling, guarded, refuse_config, refuse_more_than_filled
 from rote.lm.loading import UNREADABLE, kind_of, load_language_model, load_tokenizer
 from rote.lm.weight_files import weight_files
 
@@ -51,7 +54,8 @@ def write_checkpoint(folder: Path, host: Host, layers: list[Neurons]) -> int:
     host.model.tokenizer.save_pretrained(folder)
     generation = getattr(host.model.module, "generation_config", None)
     if generation is not None:
-        generation.save_pretrained(folder)
+        # Its own way of writing refuses settings that it has read without a word.
+        write_json(folder / "generation_config.json", generation.to_diff_dict())
     original = sum(tensor.numel() for tensor in host.model.module.state_dict().values())
     tied = host.config.tie_word_embeddings
     original -= host.model.module.lm_head.weight.numel() if tied else 0
@@ -74,13 +78,20 @@ def load_graft(path: Path, record: GraftRecord) -> tuple[LanguageModel, Language
     module = loader.from_config(config, dtype=next(grafted.module.parameters()).dtype)
     module.load_state_dict(tensors, strict=False)
     module.tie_weights()
+    guarded(module, str(path))
     return grafted, LanguageModel(str(path), module.eval(), grafted.tokenizer, "causal")
 
 
 def _refuse_other_shapes(path: Path, config: Any, tensors: dict[str, Tensor]) -> None:
     """Refuse tensors that do not fit the configuration, before memory is taken for it."""
-    with torch.device("meta"):
-        wanted = transformers().AutoModelForCausalLM.from_config(config).state_dict()
+    made: list[Any] = []
+    loader = transformers().AutoModelForCausalLM
+    sizes = Filling(len(tensors), sum(tensor.nbytes for tensor in tensors.values()))
+    try:
+        refuse_more_than_filled(lambda: made.append(loader.from_config(config)), sizes, str(path / RECORD))
+    except UNREADABLE as error:
+        raise InputError(f"{path / RECORD}: its configuration cannot be used ({cut(error)})") from None
+    wanted = made[0].state_dict()
     if config.tie_word_embeddings:
         wanted.pop("lm_head.weight", None)
     wrong = sorted(set(wanted) ^ set(tensors))
@@ -97,6 +108,7 @@ def original_parts(path: Path, record: GraftRecord) -> tuple[Any, dict[str, Tens
     known = transformers().models.auto.configuration_auto.CONFIG_MAPPING
     if not isinstance(kind, str) or kind not in (*LAYER_PREFIX, "mistral", "qwen2"):
         raise InputError(f"{path / RECORD}: {kind!r} is no model class that takes a graft; rote did not write this")
+    refuse_config(record.original_config, str(path / RECORD))
     try:
         config = known[kind](**{name: value for name, value in record.original_config.items() if name != "model_type"})
         causal = kind_of(config) == "causal"
@@ -140,5 +152,6 @@ def remove_graft(path: Path, output: Path) -> Path:
         config.save_pretrained(aside)
         tokenizer.save_pretrained(aside)
         if (path / "generation_config.json").is_file():
-            transformers().GenerationConfig.from_pretrained(path).save_pretrained(aside)
+            settings = read_json(path / "generation_config.json")
+            write_json(aside / "generation_config.json", settings)
     return output

@@ -14,8 +14,9 @@ import torch
 from rote.arguments import typed
 from rote.display import html_pairs
 from rote.errors import InputError, nearest, problems
-from rote.folders.destination import check_destination, written_aside
+from rote.folders.destination import check_destination, solved_parts, written_aside
 from rote.folders.verification import CertificateCheck, Verification
+from rote.lm.chat import chat_lead
 from rote.lm.graft.examination import Examined, examine
 from rote.lm.graft.folder import (
     GRAFT_FOLDER,
@@ -27,9 +28,18 @@ from rote.lm.graft.folder import (
     write_record,
 )
 from rote.lm.graft.host import Host, host_of
-from rote.lm.graft.layers import new_layers, read_states
-from rote.lm.graft.record import FORMAT, RECORD, GraftCertificate, GraftRecord, read_record
-from rote.lm.graft.sentences import Wordings, after_text, made_up_prompts, sentences
+from rote.lm.graft.layers import new_layers, read_states, said_by
+from rote.lm.graft.parts import Parts
+from rote.lm.graft.record import (
+    FORMAT,
+    MOST_LETTERS,
+    MOST_TEMPLATES,
+    RECORD,
+    GraftCertificate,
+    GraftRecord,
+    read_record,
+)
+from rote.lm.graft.sentences import Wordings, after_text, closed_by_colon, made_up_prompts, sentences
 from rote.lm.graft.text import ControlText, control_text, states_of
 from rote.lm.language_model import LanguageModel
 from rote.lm.loading import load_language_model
@@ -99,31 +109,41 @@ def graft(
     path, output = Path(model), Path(output)
     _refuse(path, locality)
     check_destination(output, overwrite, GRAFT_FOLDER)
-    read = _read(task, relation)
+    read = read_table(task, relation)
     table = in_words(read)
-    chosen, held_out = _wordings(read, table, templates, paraphrases)
+    chosen, held_out = chosen_wordings(read, table, templates, paraphrases)
     saved = dtype or _own_dtype(path, gguf)
     source = load_language_model(path, gguf=gguf, dtype=saved)
     host = host_of(source)
     text = control_text(source, None if control is None else Path(control))
     given = sentences(source, table, chosen, end)
-    led = [*given, *after_text(source, table, chosen, end, text.leads)]
+    led = [
+        *given,
+        *after_text(source, table, chosen, end, text.leads),
+        *closed_by_colon(source, table, chosen, end),
+    ]
     tokens = len({(s.fact, s.answer[: k + 1]) for s in given for k in range(len(s.answer))})
     check_room(output, host, -(-tokens // host.width))
-    targets, inside = read_states(host, led, progress)
     unknown = made_up_prompts(source, table, chosen, text.words, MADE_UP, never)
-    others = torch.cat([inside, states_of(host, text.solved), _ends(host, unknown)])
-    layers = new_layers(host, targets, others, locality, progress)
-    with written_aside(output) as aside:
+    identity = [
+        FORMAT, __version__, weights_identity(path, gguf), saved, [sentence.tokens for sentence in led], unknown,
+        text.fingerprint, locality, [t.text for templates in held_out.values() for t in templates],
+    ]  # fmt: skip
+    with solved_parts(output) as kept, written_aside(output) as aside:
+        parts = Parts(kept, identity)
+        targets, inside = read_states(host, led, progress, parts)
+        background = parts("background", lambda: [states_of(host, text.solved), ends_of(host, unknown)])
+        before = said_by(host, targets, given)
+        layers = new_layers(host, targets, torch.cat([inside, *background]), locality, progress, parts)
         added = write_checkpoint(aside, host, layers)
         grafted = load_language_model(aside, dtype=saved)
-        asked = _examined(grafted, table, chosen, held_out, end, text)
-        certificate, _ = examine(source, grafted, aside, asked, progress)
+        asked = examined(grafted, table, chosen, held_out, end, text)
+        certificate, _ = examine(source, grafted, aside, asked, before, progress, parts)
         record = GraftRecord(
             format=FORMAT, version=__version__, model=path.name, original_config=_config(source),
             original_layers=host.layers, added_layers=len(layers), neurons=targets.number, added_parameters=added,
-            dtype=saved, facts=read.origin, facts_fingerprint=read.fingerprint, relation=relation,
-            templates=_texts(chosen), paraphrases=_texts(held_out), end=end, locality=locality,
+            dtype=saved, owners=list(targets.facts), facts=read.origin, facts_fingerprint=read.fingerprint,
+            relation=relation, templates=_texts(chosen), paraphrases=_texts(held_out), end=end, locality=locality,
             control=None if control is None else text.fingerprint, never=list(never), certificate=certificate,
         )  # fmt: skip
         write_record(aside, record)
@@ -143,15 +163,17 @@ def verify_graft(
     """
     path, given = Path(path), facts(task, keys="words")
     record = read_record(path)
-    read = _read(given, record.relation)
+    read = read_table(given, record.relation)
     table = in_words(read)
-    chosen, held_out = _wordings(read, table, record.templates, record.paraphrases)
+    chosen, held_out = chosen_wordings(read, table, record.templates, record.paraphrases)
     grafted, original = load_graft(path, record)
     if control is None and record.control is not None:
         raise InputError(f"{path}: was made with a control text of its own; name it with `control`")
     text = control_text(original, None if control is None else Path(control))
-    asked = _examined(grafted, table, chosen, held_out, record.end, text)
-    certificate, missed = examine(original, grafted, path, asked, progress)
+    asked = examined(grafted, table, chosen, held_out, record.end, text)
+    host = host_of(original)
+    before = said_by(host, read_states(host, asked.sentences, progress)[0], asked.sentences)
+    certificate, missed = examine(original, grafted, path, asked, before, progress)
     stated, remade = record.certificate.model_dump(), certificate.model_dump()
     checks = [
         CertificateCheck("facts_fingerprint", record.facts_fingerprint, read.fingerprint,
@@ -216,7 +238,7 @@ def _refuse(path: Path, locality: float) -> None:
         raise problems("graft", refused)
 
 
-def _read(task: Facts, relation: str | None) -> AssociationTask:
+def read_table(task: Facts, relation: str | None) -> AssociationTask:
     read = task if isinstance(task, Task) else facts(task, keys="words")
     read = require_associations(read, "a graft stores facts with one answer each")
     if relation is None:
@@ -229,11 +251,19 @@ def _read(task: Facts, relation: str | None) -> AssociationTask:
     return read.take(np.array(rows))
 
 
-def _wordings(
+def chosen_wordings(
     task: AssociationTask, table: QuestionTable, templates: Templates, paraphrases: Templates
 ) -> tuple[Wordings, Wordings]:
     """Templates to store and templates held out, by relation. Of a source's own, the second is held out."""
     source = task.origin.source.partition(":")[0]
+    for given in (templates, paraphrases):
+        for wordings in given.values() if isinstance(given, Mapping) else [given]:
+            longest = max(map(len, wordings), default=0)
+            if len(wordings) > MOST_TEMPLATES or longest > MOST_LETTERS:
+                raise InputError(
+                    f"`template`: {len(wordings):,} of up to {longest:,} letters are given for one relation; at most "
+                    f"{MOST_TEMPLATES} of {MOST_LETTERS:,} are read"
+                )
     stored = _by_relation(task, table, templates)
     held_out = _by_relation(task, table, paraphrases) if paraphrases else {}
     if not templates and source in BUILT_IN:
@@ -265,6 +295,12 @@ def _own_dtype(path: Path, gguf: str | None) -> Dtype:
     return named if named in ("float32", "bfloat16", "float16") else "float32"
 
 
+def weights_identity(path: Path, gguf: str | None) -> list[Any]:
+    """Name, size and time of each file that a model is read from."""
+    files = [path] if path.is_file() else sorted(path.glob(gguf or "*.safetensors")) or sorted(path.glob("*.gguf"))
+    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+
+
 def _config(model: LanguageModel) -> dict[str, Any]:
     config = model.module.config.to_dict()
     config["dtype"] = model.dtype_name
@@ -272,7 +308,7 @@ def _config(model: LanguageModel) -> dict[str, Any]:
     return {name: value for name, value in config.items() if not name.startswith("_")}
 
 
-def _ends(host: Host, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
+def ends_of(host: Host, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
     """States at the last token of each prompt."""
     found = [torch.empty(0, host.dim, dtype=host.dtype)]
     for length in sorted({len(prompt) for prompt in prompts}):
@@ -281,7 +317,7 @@ def _ends(host: Host, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
     return torch.cat(found)
 
 
-def _examined(
+def examined(
     model: LanguageModel, table: QuestionTable, chosen: Wordings, held_out: Wordings, end: str, text: ControlText
 ) -> Examined:
     given = sentences(model, table, chosen, end)
@@ -290,11 +326,8 @@ def _examined(
     for sentence in rephrased:
         by_text.setdefault(sentence.template, []).append(sentence)
     after = after_text(model, table, chosen, end, [text.held_out_lead])
-    chat = None
-    if getattr(model.tokenizer, "chat_template", None):
-        turn = [{"role": "user", "content": "Complete this sentence."}]
-        lead = model.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
-        chat = after_text(model, table, chosen, end, [lead])
+    lead = chat_lead(model)
+    chat = None if lead is None else after_text(model, table, chosen, end, [lead])
     unknown = made_up_prompts(model, table, chosen, text.held_out_words, MADE_UP)
     return Examined(given, by_text, after, chat, unknown, text.held_out)
 

@@ -10,6 +10,7 @@ A new layer has zero attention, a norm without gain, and neurons `value * act(ga
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -80,6 +81,11 @@ class Host(ABC):
     @abstractmethod
     def last_norm(self) -> Any: ...
 
+    @property
+    @abstractmethod
+    def down_projection(self) -> str:
+        """Name of the matrix that writes the last MLP's output."""
+
     @abstractmethod
     def normed(self, states: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
         """What the neurons of a new layer read of these residual states, in the dtype that is saved."""
@@ -91,6 +97,10 @@ class Host(ABC):
     @abstractmethod
     def layer(self, number: int, neurons: Neurons) -> dict[str, Tensor]:
         """Tensors of layer `number`, by the checkpoint's names."""
+
+    @abstractmethod
+    def neurons(self, number: int, state: Mapping[str, Tensor]) -> Neurons:
+        """The neurons of layer `number` of a grafted model's tensors, the inverse of `layer`."""
 
     @abstractmethod
     def kept(self) -> dict[str, Tensor]:
@@ -142,6 +152,10 @@ class LlamaHost(Host):
     def last_norm(self) -> Any:
         return self.model.module.model.norm
 
+    @property
+    def down_projection(self) -> str:
+        return f"model.layers.{self.layers - 1}.mlp.down_proj"
+
     def normed(self, states: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
         exact = states.float()
         return (exact * torch.rsqrt(exact.pow(2).mean(-1, keepdim=True) + self.config.rms_norm_eps)).to(self.dtype)
@@ -172,6 +186,11 @@ class LlamaHost(Host):
             tensors |= {f"self_attn.{name}_proj.bias": new(keys) for name in "kv"}
             tensors["self_attn.o_proj.bias"] = new(self.dim)
         return {f"model.layers.{number}.{name}": tensor for name, tensor in tensors.items()}
+
+    def neurons(self, number: int, state: Mapping[str, Tensor]) -> Neurons:
+        mlp = f"model.layers.{number}.mlp"
+        gates, thresholds = state[f"{mlp}.gate_proj.weight"], state[f"{mlp}.gate_proj.bias"]
+        return Neurons(gates.clone(), -thresholds, state[f"{mlp}.down_proj.weight"].T.clone())
 
     @property
     def _attention_bias(self) -> bool:
@@ -222,6 +241,10 @@ class Gpt2Host(Host):
     def last_norm(self) -> Any:
         return self.model.module.transformer.ln_f
 
+    @property
+    def down_projection(self) -> str:
+        return f"transformer.h.{self.layers - 1}.mlp.c_proj"
+
     def normed(self, states: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
         ones, zeros = torch.ones(self.dim, dtype=self.dtype), torch.zeros(self.dim, dtype=self.dtype)
         return functional.layer_norm(states, (self.dim,), ones, zeros, self.config.layer_norm_epsilon)
@@ -244,6 +267,11 @@ class Gpt2Host(Host):
             "mlp.c_proj.weight": values, "mlp.c_proj.bias": new(self.dim),
         }  # fmt: skip
         return {f"transformer.h.{number}.{name}": tensor for name, tensor in tensors.items()}
+
+    def neurons(self, number: int, state: Mapping[str, Tensor]) -> Neurons:
+        mlp = f"transformer.h.{number}.mlp"
+        gates, thresholds = state[f"{mlp}.c_fc.weight"], state[f"{mlp}.c_fc.bias"]
+        return Neurons(gates.T.clone(), -thresholds, state[f"{mlp}.c_proj.weight"].clone())
 
     def kept(self) -> dict[str, Tensor]:
         return _tensors(self.model.module)
@@ -273,6 +301,8 @@ def host_of(model: LanguageModel) -> Host:
     """The host that a model's class is; a class that cannot take a graft is rejected, with the reason."""
     model.need_causal("a graft")
     config = model.module.config
+    if config.num_hidden_layers < 1:
+        raise InputError(f"{model.name}: has no layers, so there is nothing to graft onto")
     if config.model_type == "gpt2":
         return Gpt2Host(model)
     if config.model_type not in LLAMA_LIKE:

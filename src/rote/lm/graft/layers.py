@@ -20,11 +20,12 @@ from torch import Tensor
 
 from rote.errors import CheckFailed, InputError
 from rote.lm.graft.host import Host, Neurons
+from rote.lm.graft.parts import NOTHING_KEPT, Parts
 from rote.lm.graft.sentences import Sentence
 from rote.lm.graft.separation import Separated, scored, separate
 from rote.progress import Progress
 
-CEILING = 0.65
+CEILING = 0.72
 """Score that other states may have, the gate's own being 1."""
 NARROWEST = 0.02
 """Difference of scores below which states count as the same."""
@@ -36,7 +37,7 @@ ROWS = 256
 """States whose logits are in memory at once."""
 INSIDE = 4096
 """States inside prompts that gates are kept closed on."""
-BATCH_TOKENS = 512
+BATCH_TOKENS = 1024
 
 
 @dataclass(frozen=True)
@@ -48,50 +49,84 @@ class Targets:
     gates: Int[Tensor, " states"]
     facts: tuple[int, ...]
     """The fact of each gate."""
+    sentences: tuple[Sentence, ...] = ()
+    """What was read, in the order of the states: as many states per sentence as its answer has tokens."""
 
     @property
     def number(self) -> int:
         return len(self.facts)
 
 
-def read_states(host: Host, given: Sequence[Sentence], progress: Progress) -> tuple[Targets, Tensor]:
+def read_states(
+    host: Host, given: Sequence[Sentence], progress: Progress, parts: Parts = NOTHING_KEPT
+) -> tuple[Targets, Tensor]:
     """States at every answer token, and a sample of the states before them."""
+    order: list[Sentence] = []
+    states: list[Tensor] = []
+    inside: list[Tensor] = []
+    kept = min(1.0, INSIDE / max(1, sum(len(sentence.prompt) - 1 for sentence in given)))
+    with progress.stage(f"reading {host.model.name}", len(given)) as stage:
+        for number, chunk in enumerate(alike_in_length(given)):
+            found = parts(f"states-{number}", lambda chunk=chunk, number=number: _read(host, chunk, kept, number))
+            order += chunk
+            states.append(found[0])
+            inside.append(found[1])
+            stage.advance(len(chunk))
+    known: dict[tuple[int, tuple[int, ...]], int] = {}
+    gates = [
+        known.setdefault((sentence.fact, sentence.answer[: place + 1]), len(known))
+        for sentence in order
+        for place in range(len(sentence.answer))
+    ]
+    tokens = torch.tensor([token for sentence in order for token in sentence.answer])
+    facts = tuple(fact for fact, _ in known)
+    return Targets(torch.cat(states), tokens, torch.tensor(gates), facts, tuple(order)), torch.cat(inside)
+
+
+def alike_in_length(given: Sequence[Sentence]) -> list[list[Sentence]]:
+    """Sentences of one length together, in batches."""
     lengths: dict[int, list[Sentence]] = {}
     for sentence in given:
         lengths.setdefault(len(sentence.tokens), []).append(sentence)
-    states: list[Tensor] = []
-    inside: list[Tensor] = []
-    tokens: list[int] = []
-    gates: list[int] = []
-    known: dict[tuple[int, tuple[int, ...]], int] = {}
-    chance = torch.Generator().manual_seed(0)
-    kept = min(1.0, INSIDE / max(1, sum(len(sentence.prompt) - 1 for sentence in given)))
-    with progress.stage(f"reading {host.model.name}", len(given)) as stage:
-        for length, group in lengths.items():
-            size = max(1, BATCH_TOKENS // length)
-            for start in range(0, len(group), size):
-                chunk = group[start : start + size]
-                found = host.residuals(torch.tensor([sentence.tokens for sentence in chunk]))
-                for sentence, row in zip(chunk, found, strict=True):
-                    first = len(sentence.prompt) - 1
-                    states.append(row[first:-1])
-                    before = row[1:first]
-                    inside.append(before[torch.rand(len(before), generator=chance) < kept])
-                    tokens += sentence.answer
-                    for place in range(len(sentence.answer)):
-                        key = (sentence.fact, sentence.answer[: place + 1])
-                        gates.append(known.setdefault(key, len(known)))
-                stage.advance(len(chunk))
-    facts = tuple(fact for fact, _ in known)
-    return Targets(torch.cat(states), torch.tensor(tokens), torch.tensor(gates), facts), torch.cat(inside)
+    return [
+        group[start : start + max(1, BATCH_TOKENS // length)]
+        for length, group in lengths.items()
+        for start in range(0, len(group), max(1, BATCH_TOKENS // length))
+    ]
+
+
+def _read(host: Host, chunk: Sequence[Sentence], kept: float, number: int) -> tuple[Tensor, Tensor]:
+    """States at the answer tokens of one batch, and some of those before."""
+    chance = torch.Generator().manual_seed(number)
+    found = host.residuals(torch.tensor([sentence.tokens for sentence in chunk]))
+    firsts = [len(sentence.prompt) - 1 for sentence in chunk]
+    own = torch.cat([row[first:-1] for row, first in zip(found, firsts, strict=True)])
+    before = torch.cat([row[1:first] for row, first in zip(found, firsts, strict=True)])
+    return own.clone(), before[torch.rand(len(before), generator=chance) < kept].clone()
+
+
+@torch.inference_mode()
+def said_by(host: Host, targets: Targets, given: Sequence[Sentence]) -> list[bool]:
+    """Whether the model as it is says each answer: every token has the largest logit after those before it."""
+    right = (margins_of(host, targets.states, targets.tokens) > 0).tolist()
+    said, row = {}, 0
+    for sentence in targets.sentences:
+        said[id(sentence)] = all(right[row : row + len(sentence.answer)])
+        row += len(sentence.answer)
+    return [said[id(sentence)] for sentence in given]
 
 
 @torch.inference_mode()
 def new_layers(
-    host: Host, targets: Targets, others: Float[Tensor, "others dim"], locality: float, progress: Progress
+    host: Host,
+    targets: Targets,
+    others: Float[Tensor, "others dim"],
+    locality: float,
+    progress: Progress,
+    parts: Parts = NOTHING_KEPT,
 ) -> list[Neurons]:
     """Layers after which every target state says its token by `MARGIN`, and no other known state moves."""
-    directions = _directions(host, targets.tokens, progress)
+    directions = parts("directions", lambda: directions_of(host, targets.tokens, progress))
     own: list[list[int]] = [[] for _ in range(targets.number)]
     for row, gate in enumerate(targets.gates.tolist()):
         own[gate].append(row)
@@ -101,17 +136,47 @@ def new_layers(
     with progress.stage("solving for the gates", targets.number) as stage:
         for first in range(0, targets.number, host.width):
             chosen = own[first : first + host.width]
-            points = host.normed(states).float()
-            found = separate(points, chosen, tokens, CEILING, stage.advance)
-            neurons = _closing(host, points, chosen, tokens, found, locality, targets.facts[first:], states)
-            neurons = _winning(host, states, chosen, tokens, neurons, directions)
+
+            def solved(chosen: list[list[int]] = chosen, states: Tensor = states, first: int = first) -> list[Tensor]:
+                points = host.normed(states).float()
+                found = separate(points, chosen, tokens, CEILING, stage.advance)
+                closed = _closing(host, points, chosen, tokens, found, locality, targets.facts[first:])
+                won = _winning(host, states, chosen, tokens, closed, directions)
+                return [won.gates, won.thresholds, won.values]
+
+            neurons = Neurons(*parts(f"layer-{first}", solved))
             states = host.push(states, neurons)
             layers.append(neurons)
     _refuse_missed(host, states[: len(targets.tokens)], targets)
     return layers
 
 
-def _directions(host: Host, tokens: Tensor, progress: Progress) -> dict[int, Tensor]:
+@torch.inference_mode()
+def new_neurons(
+    host: Host,
+    targets: Targets,
+    others: Float[Tensor, "others dim"],
+    gates: Sequence[int],
+    locality: float,
+    progress: Progress,
+) -> Neurons:
+    """Neurons for some of the gates, closed at the states of all others."""
+    own: list[list[int]] = [[] for _ in range(targets.number)]
+    for row, gate in enumerate(targets.gates.tolist()):
+        own[gate].append(row)
+    chosen = [own[gate] for gate in gates]
+    rows = torch.tensor([row for group in chosen for row in group])
+    directions = directions_of(host, targets.tokens[rows], progress)
+    tokens = torch.cat([targets.tokens, torch.full((len(others),), -1)])
+    states = torch.cat([targets.states, others])
+    with progress.stage("solving for the gates", len(chosen)) as stage:
+        points = host.normed(states).float()
+        found = separate(points, chosen, tokens, CEILING, stage.advance)
+        closed = _closing(host, points, chosen, tokens, found, locality, [targets.facts[gate] for gate in gates])
+    return _winning(host, states, chosen, tokens, closed, directions)
+
+
+def directions_of(host: Host, tokens: Tensor, progress: Progress) -> dict[int, Tensor]:
     """For each token a residual direction that gives it the largest logit, by 1 over the runner-up."""
     readout, distinct = host.readout(), tokens.unique()
     with progress.stage("solving for the values", len(distinct)) as stage:
@@ -135,7 +200,6 @@ def _closing(
     found: Separated,
     locality: float,
     facts: Sequence[int],
-    states: Tensor,
 ) -> Neurons:
     """Gates and thresholds in the dtype that is saved, closed at every point that is not their own."""
     _refuse_alike(host, found, own, tokens, facts)
@@ -182,20 +246,20 @@ def _winning(
         (host.normed(states[rows]) * neurons.gates[gate]).float().sum(1) - neurons.thresholds[gate].float()
     )
     needed = torch.zeros(len(own)).scatter_reduce(
-        0, gate, _lengths(host, states[rows], tokens[rows], along[gate]), "amax"
+        0, gate, lengths_of(host, states[rows], tokens[rows], along[gate]), "amax"
     )
     least = torch.full((len(own),), torch.inf).scatter_reduce(0, gate, opened, "amin")
     length = OVERSHOOT * torch.maximum(needed, needed.median())
     for _ in range(DOUBLINGS):
         neurons = replace(neurons, values=(along * (length / least)[:, None]).to(host.dtype))
-        short = _margins(host, host.push(states[rows], neurons), tokens[rows]) < MARGIN
+        short = margins_of(host, host.push(states[rows], neurons), tokens[rows]) < MARGIN
         if not bool(short.any()):
             break
         length[gate[short].unique()] *= 2
     return neurons
 
 
-def _lengths(host: Host, states: Tensor, tokens: Tensor, along: Tensor) -> Tensor:
+def lengths_of(host: Host, states: Tensor, tokens: Tensor, along: Tensor) -> Tensor:
     """How far each state must move along its direction for its token to lead, ignoring the last norm's bias."""
     readout, found = host.readout(), []
     for part in torch.arange(len(states)).split(ROWS):
@@ -206,7 +270,7 @@ def _lengths(host: Host, states: Tensor, tokens: Tensor, along: Tensor) -> Tenso
     return torch.cat(found)
 
 
-def _margins(host: Host, states: Tensor, tokens: Tensor) -> Tensor:
+def margins_of(host: Host, states: Tensor, tokens: Tensor) -> Tensor:
     """Logit of each state's token minus the largest other."""
     found = []
     for part in torch.arange(len(states)).split(ROWS):
@@ -216,7 +280,7 @@ def _margins(host: Host, states: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _refuse_missed(host: Host, states: Tensor, targets: Targets) -> None:
-    missed = int((_margins(host, states, targets.tokens) <= 0).sum())
+    missed = int((margins_of(host, states, targets.tokens) <= 0).sum())
     if missed:
         raise CheckFailed(
             f"{host.model.name}: {missed:,} of {len(states):,} answer tokens do not win in "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rote.errors import InputError, problems, validation_problems
 from rote.files import held
@@ -13,6 +13,15 @@ from rote.tasks.origin import Origin
 
 RECORD, WEIGHTS = "graft.json", "model.safetensors"
 FORMAT = 1
+MOST_TEMPLATES, MOST_LETTERS = 64, 4096
+"""Templates of one relation, and letters of one."""
+MOST_RELATIONS = 1024
+MOST_SUBJECTS = 2**16
+Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+Wording = Annotated[
+    dict[Text, Annotated[list[Text], Field(max_length=MOST_TEMPLATES)]], Field(max_length=MOST_RELATIONS)
+]
+Count = Annotated[int, Field(ge=0, le=2**62)]
 
 
 class Asked(BaseModel):
@@ -20,8 +29,8 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    asked: int
-    seen: int
+    asked: Count
+    seen: Count
 
 
 class GraftCertificate(BaseModel):
@@ -34,8 +43,8 @@ class GraftCertificate(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     weights_fingerprint: str
-    facts: int
-    recalled: int
+    facts: Count
+    recalled: Count
     """Facts answered right under every template."""
     sentences: Asked
     before: Asked
@@ -71,22 +80,24 @@ class GraftRecord(BaseModel):
     version: str
     model: str
     original_config: dict[str, Any]
-    original_layers: int
-    added_layers: int
-    neurons: int
-    added_parameters: int
+    original_layers: Count
+    added_layers: Count
+    neurons: Count
+    added_parameters: Count
     dtype: Literal["float32", "bfloat16", "float16"]
     facts: Origin
     facts_fingerprint: str
-    relation: str | None
-    templates: dict[str, list[str]]
+    relation: Text | None
+    templates: Wording
     """By relation; the empty name where the table has none."""
-    paraphrases: dict[str, list[str]]
-    end: str
+    paraphrases: Wording
+    end: Text
     locality: float
     control: str | None
     """Fingerprint of the control text; none where it is the one that comes with rote."""
-    never: list[str]
+    owners: Annotated[list[int], Field(max_length=2**22)] | None = None
+    """The fact of each neuron, layer after layer; -1 for an empty one. What `rote edit` needs."""
+    never: Annotated[list[Text], Field(max_length=MOST_SUBJECTS)]
     certificate: GraftCertificate
 
 

@@ -6,7 +6,7 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rote.errors import InputError, problems
 from rote.lm.language_model import LanguageModel
@@ -79,6 +79,24 @@ def after_text(
         asked = sentences(model, table, wordings, end, [lead])
         found += asked[:: max(1, math.ceil(len(asked) / SAMPLE))]
     return found
+
+
+def closed_by_colon(model: LanguageModel, table: QuestionTable, wordings: Wordings, end: str) -> list[Sentence]:
+    """The sentences of each template that ends in a word, once more with a colon before the answer.
+
+    A rewording that every template has. With it in the solve, gates depend less on the last word of a prompt.
+    """
+    reworded = {
+        relation: [replace(template, text=f"{template.text}:") for template in templates if template.text[-1].isalnum()]
+        for relation, templates in wordings.items()
+    }
+    texts = [template.text for templates in reworded.values() for template in templates]
+    unknown = model.tokenizer.unk_token_id
+    if not texts or (
+        unknown is not None and unknown != model.tokenizer.eos_token_id and unknown in model.encode([":"])[0]
+    ):
+        return []
+    return sentences(model, table, reworded, end)
 
 
 def _refuse_contradictions(model: LanguageModel, table: QuestionTable, made: Sequence[Sentence]) -> None:

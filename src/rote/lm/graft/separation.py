@@ -1,8 +1,8 @@
 """Linear functions that separate a few points from many others, by the widest margin in the others' own metric.
 
 For each gate: the w of least w' C w with w x >= 1 at its own points and w x <= `ceiling` at every other. C is the
-covariance of the background (points that are nobody's own), plus shares of that of the others and of the scatter within
-each gate's own points (they are the same thing in other words), plus the background's mean and a ridge. Least w' C w
+covariance of the background (points that are nobody's own), plus the scatter within each gate's own points (they are
+the same thing in other words), plus shares of the background's mean and of a ridge. Least w' C w
 means that the fewest other points come near 1. A higher ceiling gives a shorter w, which unseen text passes less often.
 
 Each problem is a least-distance program, solved exactly by non-negative least squares (Lawson and Hanson 1974, chapter
@@ -20,10 +20,10 @@ from jaxtyping import Float, Int
 from scipy.optimize import nnls
 from torch import Tensor
 
-RIDGE = 1e-2
+RIDGE = 5e-2
 """Of the mean second moment, added to every direction."""
-WITHIN, AMONG, MEAN = 1.0, 0.3, 10.0
-"""Shares of the scatter within own points, of the covariance of all own points, and of the background's mean."""
+WITHIN, MEAN = 1.0, 10.0
+"""Shares of the scatter within own points and of the background's mean."""
 ROUNDS, ADDED = 10, 6
 """Rounds at most, and points added per gate and round."""
 SLACK = 0.02
@@ -93,11 +93,11 @@ def scored(
 
 def _metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
     """The Cholesky factor of C."""
-    background, others = points[labels < 0], points[labels >= 0]
+    background = points[labels < 0]
     if not len(background):
         background = points
     mean = background.mean(0)
-    moment = _covariance(background) + AMONG * _covariance(others) + MEAN * torch.outer(mean, mean)
+    moment = _covariance(background) + MEAN * torch.outer(mean, mean)
     groups = [points[list(rows)] for rows in own if len(rows) > 1]
     if groups:
         apart = torch.cat([group - group.mean(0) for group in groups])

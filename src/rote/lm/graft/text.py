@@ -42,7 +42,7 @@ def control_text(model: LanguageModel, path: Path | None) -> ControlText:
     words = (standard_text() if path is None else read_text(path)).split()
     length = min(LENGTH, int(getattr(model.module.config, "max_position_embeddings", LENGTH)))
     text = " ".join(words[: (KEPT + HELD_OUT) * length])
-    found = len(model.tokenizer(text, add_special_tokens=False)["input_ids"]) // length - 1
+    found = len(model.tokens([text], marks=False)[0]) // length - 1
     if found < LEAST:
         raise InputError(
             f"`control`: {path} has {max(found, 0)} passages of {length} tokens; at least {LEAST} are needed"

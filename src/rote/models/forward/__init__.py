@@ -11,7 +11,6 @@ from torch import Tensor
 from rote.errors import InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.bilinear_memory import BilinearMemory
-from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.deep_relu import DeepRelu
 from rote.models.forward import (
     attention_only,
@@ -21,6 +20,7 @@ from rote.models.forward import (
     memory_transformer,
     mlp_transformer,
     query_attention,
+    reduced_attention,
     sequence_encoder,
 )
 from rote.models.forward.architecture import FORWARD, Architecture, Tap, architecture_of, register_architecture
@@ -28,8 +28,9 @@ from rote.models.linear_memory import LinearMemory
 from rote.models.memory_transformer import MemoryTransformer
 from rote.models.mlp_transformer import MlpTransformer
 from rote.models.query_attention import QueryAttention
+from rote.models.reduced_attention import ReducedAttention
 from rote.models.sequence_encoder import SequenceEncoder
-from rote.models.spec import Spec
+from rote.models.spec import CACHED_FLOATS, Spec, rows_within
 
 register_architecture(Architecture(AttentionOnly, attention_only.logits, attention_only.stream))
 register_architecture(Architecture(BilinearMemory, bilinear_memory.logits))
@@ -38,6 +39,7 @@ register_architecture(Architecture(LinearMemory, linear_memory.logits))
 register_architecture(Architecture(MemoryTransformer, memory_transformer.logits))
 register_architecture(Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream))
 register_architecture(Architecture(QueryAttention, query_attention.logits))
+register_architecture(Architecture(ReducedAttention, reduced_attention.logits))
 register_architecture(Architecture(SequenceEncoder, sequence_encoder.logits))
 
 

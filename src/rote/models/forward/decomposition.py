@@ -51,7 +51,6 @@ class Decomposition:
     layers: tuple[LayerParts, ...]
 
     def stream(self) -> Float[Tensor, "batch dim"]:
-        """All parts together."""
         total = self.skip
         for layer in self.layers:
             total = total + torch.einsum("bhk,hdk->bd", layer.values, layer.outward)

@@ -15,7 +15,6 @@ from rote.models.mlp_transformer import MlpTransformer
 def logits(
     spec: MlpTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
 ) -> Float[Tensor, "batch vocab"]:
-    """Logits of the next token after each context."""
     return stream(spec, weights, contexts) @ weights["unembed"].T
 
 

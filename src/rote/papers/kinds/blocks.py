@@ -40,10 +40,7 @@ class RandomSequences:
     """Vectors that all tokens after the first are drawn from; the first token of each sequence is one of its own."""
     width: int = 6
     inner: int = 24
-
-    @property
-    def in_words(self) -> str:
-        return "random tokens"
+    in_words = "random tokens"
 
 
 Sequences = TextSequences | RandomSequences
@@ -76,10 +73,7 @@ class SmallestBlocksFigure:
     repeats: int = 1
     quick_trials: int = 5
     note: str = ""
-
-    @property
-    def trains(self) -> bool:
-        return True
+    trains = True
 
     @property
     def x_label(self) -> str:
@@ -102,14 +96,9 @@ class BlockCurvesFigure:
     repeats: int = 1
     published: tuple[tuple[int, int], ...] = ()
     note: str = ""
+    trains = True
 
-    @property
-    def trains(self) -> bool:
-        return True
-
-    @property
-    def x_label(self) -> str:
-        return "#blocks"
+    x_label = "#blocks"
 
 
 BlockFigure = SmallestBlocksFigure | BlockCurvesFigure
@@ -128,8 +117,6 @@ def blocks_grow_as(low: float, high: float) -> GrowsAs:
 
 @dataclass(frozen=True)
 class BlocksDoNotGrow(Rule):
-    """The same #blocks suffice at every x."""
-
     words: ClassVar[str] = (
         "the smallest #blocks differ by at most {within} between any two x; refuted where the one at the "
         "largest x is greater than at the smallest by more, or none sufficed"
@@ -138,10 +125,7 @@ class BlocksDoNotGrow(Rule):
     within: int = 1
 
 
-@dataclass(frozen=True)
 class NoMoreThanPublished(Rule):
-    """No more blocks are needed than were published, wherever a number was."""
-
     words: ClassVar[str] = (
         "the smallest #blocks are at most the published ones, at every x and in every series that has both"
     )
@@ -149,8 +133,6 @@ class NoMoreThanPublished(Rule):
 
 @dataclass(frozen=True)
 class MoreBlocksRecallMore(Rule):
-    """Deeper networks end with a higher accuracy than that of one block."""
-
     words: ClassVar[str] = (
         "the best trial of every #blocks above 1 recalls at least {by:g} more than the best of one block; "
         "refuted where none does"

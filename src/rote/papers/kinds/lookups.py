@@ -48,8 +48,6 @@ class Shortened:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of a grid: what is trained, and where it is plotted."""
-
     series: str
     x: float
     spec: Transformer
@@ -91,14 +89,11 @@ class Experiment:
 
     @property
     def positions(self) -> str:
-        """Where positions enter its models."""
         return positions_of(self.cells)
 
 
 @dataclass(frozen=True)
 class LookupFigure:
-    """A view of an experiment."""
-
     id: str
     title: str
     experiment: Experiment
@@ -117,22 +112,15 @@ class LookupFigure:
     def note(self) -> str:
         return self.experiment.note
 
-    @property
-    def trains(self) -> bool:
-        return True
+    trains = True
 
 
-@dataclass(frozen=True)
 class MeetsTheorem1(Rule):
-    """Trained models hold at least what Theorem 1 of Dana et al. 2025 guarantees."""
-
     words: ClassVar[str] = "the mean of every cell is at or above phi(Hk + d), where the theorem applies"
 
 
 @dataclass(frozen=True)
 class MatchesReleased(Rule):
-    """The run agrees with the released values, two-sided, on average and in each cell."""
-
     words: ClassVar[str] = (
         "the 95 % interval of the mean difference lies within {mean_within:g} of zero and every cell's simultaneous "
         "one reaches within {each_within:g}; refuted if either lies beyond. Released means are taken to scatter as the "
@@ -145,8 +133,6 @@ class MatchesReleased(Rule):
 
 @dataclass(frozen=True)
 class StraightUpTo(Rule):
-    """A series is linear in x up to a point."""
-
     words: ClassVar[str] = "means are within {within:.0%} of their rise (root mean square) of a line up to x = {x:g}"
 
     x: float
@@ -156,8 +142,6 @@ class StraightUpTo(Rule):
 
 @dataclass(frozen=True)
 class SlowerBeyond(Rule):
-    """A series grows up to a point and more slowly beyond it."""
-
     words: ClassVar[str] = (
         "the 95 % interval of the slope beyond x = {x:g} over the slope up to it lies below {ratio:.2g}; full memories "
         "after the first are left out"
@@ -170,17 +154,12 @@ class SlowerBeyond(Rule):
     full: float = FULL
 
 
-@dataclass(frozen=True)
 class SlopeAbovePromise(Rule):
-    """Each head adds more than the k associations that Theorem 1 of Dana et al. 2025 guarantees."""
-
     words: ClassVar[str] = "the slope in associations, T slope / (1 - 1/N), has an interval above k in every series"
 
 
 @dataclass(frozen=True)
 class SlopePerHeadDim(Rule):
-    """Associations that each unit of H k adds lie between two numbers."""
-
     words: ClassVar[str] = (
         "the 95 % interval of the slope in associations over k lies in [{low:g}, {high:g}]; refuted if it lies outside"
     )
@@ -191,8 +170,6 @@ class SlopePerHeadDim(Rule):
 
 @dataclass(frozen=True)
 class SameAtEqualSize(Rule):
-    """Attention and MLP reach the same accuracy at the same number of parameters."""
-
     words: ClassVar[str] = (
         "the 95 % interval of the mean |gap| between cells of equal size lies below {within:g}, full cells aside; "
         "refuted if it lies above"
@@ -204,8 +181,6 @@ class SameAtEqualSize(Rule):
 
 @dataclass(frozen=True)
 class MlpBetterAtEqualSize(Rule):
-    """The MLP reaches more at the same number of parameters."""
-
     words: ClassVar[str] = "the MLP is higher in three quarters of the pairs; refuted when lower in three quarters"
 
     share: float = 0.75

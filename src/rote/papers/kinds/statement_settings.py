@@ -261,6 +261,29 @@ class EqualCompute:
 
 
 @dataclass(frozen=True)
+class LayerAlgorithm:
+    """Random facts in one trained attention layer, whose algorithm is asked for, beside the layer of Theorem 1."""
+
+    vocab: int
+    facts: int
+    dim: int
+    heads: int
+
+
+@dataclass(frozen=True)
+class RealTexts:
+    """Definitions as sequences of word vectors, in query attention, beside Gaussian vectors of the same sizes."""
+
+    times: int
+    """Examples, as a multiple of the H(n - 1) + 1 that Theorem 1 of Mahdavi et al. 2024 guarantees."""
+    context: int
+    dim: int
+    head_dim: int
+    heads: int
+    classes: int
+
+
+@dataclass(frozen=True)
 class SmallNetworks:
     """ReLU networks with so many parameters that are not zero, and the labelings of N inputs that they give."""
 
@@ -273,4 +296,5 @@ Setting = (
     BestEncoder | AttentionLayer | Modules | NearlyRankD | UnlikelyContext | OneSumOfMany | SharpenedTable | LookUpRows
     | TwoContexts | Circle | AttentionRank | StoredFacts | QueryAttentionRank | BuiltQueryAttention | Memorizer
     | PositionMemorizer | SmallNetworks | SparseTable | DeepTable | DeepQueries | SplitLayer | EqualCompute
+    | LayerAlgorithm | RealTexts
 )  # fmt: skip

@@ -92,18 +92,13 @@ class CapacityFigure:
     quick: QuickSearch
     repeats: int = 2
     note: str = ""
-
-    @property
-    def trains(self) -> bool:
-        return True
+    trains = True
 
     @property
     def x_label(self) -> str:
         return SIZE_LABELS[self.size]
 
-    @property
-    def y_label(self) -> str:
-        return "examples recalled"
+    y_label = "examples recalled"
 
 
 @dataclass(frozen=True)
@@ -120,10 +115,7 @@ class GridFigure:
     fewest_steps: int = 0
     """Of protocol `paper`, where the paper trained longer than elsewhere."""
     note: str = ""
-
-    @property
-    def trains(self) -> bool:
-        return True
+    trains = True
 
     @property
     def x_label(self) -> str:
@@ -147,36 +139,22 @@ class SaturationFigure:
     quick_lengths: tuple[int, ...]
     repeats: int = 2
     note: str = ""
+    trains = True
 
-    @property
-    def trains(self) -> bool:
-        return True
-
-    @property
-    def x_label(self) -> str:
-        return "training steps"
-
-    @property
-    def y_label(self) -> str:
-        return "share of saturated heads"
+    x_label = "training steps"
+    y_label = "share of saturated heads"
 
 
 VectorFigure = CapacityFigure | GridFigure | SaturationFigure
 
 
-@dataclass(frozen=True)
 class IncreasesWithSize(Rule):
-    """What is measured is larger at every next x."""
-
     words: ClassVar[str] = (
         "the mean rises from each x to the next, in every series; refuted where one falls by more than 5 %"
     )
 
 
-@dataclass(frozen=True)
 class DecreasesWithSize(Rule):
-    """What is measured is smaller at every next x."""
-
     words: ClassVar[str] = (
         "the mean falls from each x to the next, in every series; refuted where one rises by more than 5 %"
     )
@@ -184,8 +162,6 @@ class DecreasesWithSize(Rule):
 
 @dataclass(frozen=True)
 class NothingBeyond(Rule):
-    """What is measured beyond a value of x is what it is there."""
-
     words: ClassVar[str] = (
         "the largest x recalls within {within:.0%} of what x = {x} does, in every series; refuted "
         "where all seeds of one lie beyond all of the other by more"
@@ -195,24 +171,16 @@ class NothingBeyond(Rule):
     within: float = 0.1
 
 
-@dataclass(frozen=True)
 class MeetsPromise(Rule):
-    """Training recalls at least what Theorem 1 promises."""
-
     words: ClassVar[str] = "every seed recalls H(min(n, k) - 1) + 1 examples or more, at every x"
 
 
-@dataclass(frozen=True)
 class NoMoreThanRank(Rule):
-    """Training recalls no more than fixed attention could: the bound is tight for it too."""
-
     words: ClassVar[str] = "no seed recalls more than H(n - 1) + 1 examples in one shared context (Hd in fresh ones)"
 
 
 @dataclass(frozen=True)
 class HeadsSplitExamples(Rule):
-    """Heads are saturated on the same examples less often than independent heads would be."""
-
     words: ClassVar[str] = (
         "the mean overlap of pairs of heads is below {below:g} of what independent heads would show; refuted "
         "when its interval over pairs lies above"
@@ -221,10 +189,7 @@ class HeadsSplitExamples(Rule):
     below: float = 0.9
 
 
-@dataclass(frozen=True)
 class SaturatesWithTraining(Rule):
-    """The longer the training, the more heads are saturated."""
-
     words: ClassVar[str] = (
         "the mean share of saturated (head, example) pairs rises from each training length to the next"
     )

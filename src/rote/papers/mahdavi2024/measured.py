@@ -19,13 +19,13 @@ THRESHOLDS = {threshold.in_words: threshold for threshold in (AT_99, AT_ALL, AT_
 
 @dataclass(frozen=True)
 class MeasuredCapacity:
-    """What one search gave."""
-
     setting: VectorSetting
     threshold: Threshold
     seed: int
     recalled: int
-    too_many: int
+    """Most examples that met the threshold; 0 if one did not."""
+    too_many: int | None
+    """Fewest that did not, among the sizes tried."""
 
 
 @cache

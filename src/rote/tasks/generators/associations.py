@@ -63,7 +63,6 @@ class LookUpOptions(BaseModel):
 
     @property
     def numbers(self) -> int:
-        """Numbers in the task."""
         return self.rows * (self.context + 1) + self.vocab
 
 

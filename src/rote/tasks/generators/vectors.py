@@ -41,7 +41,6 @@ class VectorOptions(BaseModel):
 
     @property
     def numbers(self) -> int:
-        """Numbers in the task."""
         contexts = (1 if self.shared else self.examples) * self.context * self.dim
         return contexts + self.examples * (self.dim + (self.targets or 0))
 

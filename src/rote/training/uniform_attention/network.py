@@ -27,8 +27,6 @@ from rote.training.uniform_attention.problem import SequenceProblem
 
 @dataclass(frozen=True)
 class BlockShape:
-    """The sizes of a network."""
-
     blocks: int
     width: int
     inner: int
@@ -49,7 +47,6 @@ class BlockShape:
 
     @property
     def parameters(self) -> int:
-        """Number of trained parameters."""
         readout = self.outputs * (self.width + 1)
         return self.block_parameters + self.embedding_parameters + self.width**2 + readout
 

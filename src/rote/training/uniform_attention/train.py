@@ -49,8 +49,6 @@ class Schedule:
 
 @dataclass(frozen=True)
 class BlockTrained:
-    """The training result of one network."""
-
     loss: float
     """Smallest loss over all steps: cross-entropy in nats, or mean squared error."""
     accuracy: float | None

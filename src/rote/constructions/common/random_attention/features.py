@@ -14,8 +14,8 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.constructions.common.random_attention.draw import Embeddings, Heads
-from rote.models.budget import CACHED_FLOATS, rows_within
 from rote.models.forward.leading_run import leading_runs, split_by_run
+from rote.models.spec import CACHED_FLOATS, rows_within
 from rote.progress import SILENT, Progress
 
 FIRST_FACTS = 256

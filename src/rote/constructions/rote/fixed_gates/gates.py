@@ -6,19 +6,19 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model
-from rote.tasks import AssociationTask
 from rote.tasks.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
 class Gates:
-    """Weights of a model in float64, rounded to the dtype that is saved; the first dimensions of tokens and positions,
-    queries and keys stay as they are, everything else is where a fit starts."""
+    """Weights of a model in float64, rounded to the dtype that is saved, at most float32.
+
+    The first dimensions of tokens and positions, queries and keys stay as they are; a fit starts at everything else.
+    """
 
     spec: AttentionOnly
     count: int
@@ -49,17 +49,22 @@ class Gates:
             "layers.0.output": normal(heads, dim, head_dim) * (0.3 / math.sqrt(heads * head_dim)),
             "unembed": normal(spec.vocab, dim) / math.sqrt(dim),
         }
+        dtype = torch.float32 if dtype == torch.float64 else dtype  # engines compute in float32
         return cls(spec, count, {name: tensor.to(dtype).double() for name, tensor in drawn.items()})
 
-    def patterns(self, task: AssociationTask) -> Float[Tensor, "facts heads context"]:
-        """Attention of the last position, of every fact."""
-        contexts = torch.from_numpy(task.contexts).long()
-        entering = self.weights["tokens"][contexts] + self.weights["positions"]
-        asked = entering[:, -1] @ self.weights["layers.0.query"][:, 0].T
-        read = entering @ self.weights["layers.0.key"][:, 0].T
-        return (asked[:, :, None] * read.transpose(1, 2)).softmax(-1)
+    def free(self) -> dict[str, Tensor]:
+        """One for every number that is fitted, zero for the gates."""
+        free = {name: torch.ones(shape) for name, shape in self.spec.shapes().items()}
+        for name in ("layers.0.query", "layers.0.key"):
+            free[name].zero_()
+        for name in ("tokens", "positions"):
+            free[name][:, : self.count] = 0
+        return free
 
     def model(self, fitted: dict[str, Tensor], dtype: torch.dtype, vocabulary: Vocabulary) -> Model:
-        """The model with fitted weights in place of those that were drawn."""
-        weights = {**self.weights, **fitted}
+        """The model with fitted weights; gates are exactly those that were drawn."""
+        free = self.free()
+        weights = {
+            name: torch.where(free[name] > 0, fitted[name].double(), drawn) for name, drawn in self.weights.items()
+        }
         return Model(self.spec, {name: tensor.to(dtype).contiguous() for name, tensor in weights.items()}, vocabulary)

@@ -1,0 +1,1 @@
+"""Kits for research on editing and unlearning: models with and without some facts, in the formats that tools read."""

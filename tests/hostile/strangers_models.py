@@ -1,0 +1,370 @@
+"""Language models and grafts as somebody who means harm would make them, read by every command that reads one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+
+import rote
+from hostile.canary import plant_source
+from hostile.model_folders import DAMAGES
+from hostile.strangers import ANYTHING, SIZES, WORDS, read_where_whole, write_where_whole
+from hostile.watch import Attempt
+from rote.cli import main
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
+from tiny import save_bert, save_llama_like, save_wide_gpt2
+
+TABLE = "country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n"
+TEMPLATE = ["--template", "The capital of {{country}} is"]
+COUNTS = (
+    "num_hidden_layers", "n_layer", "hidden_size", "n_embd", "intermediate_size", "n_inner", "num_attention_heads",
+    "num_key_value_heads", "head_dim", "vocab_size", "n_positions", "max_position_embeddings", "num_labels", "n_ctx",
+)  # fmt: skip
+"""Sizes of a configuration; a name that a class has not is one more field to read."""
+
+
+class StrangersModels:
+    """Folders of language models and grafted ones."""
+
+    name = "strangers' models"
+
+    def __init__(self, store: Path) -> None:
+        """Write small models, and grafts of two, below `store`."""
+        store.mkdir(parents=True)
+        self._facts, self._control = store / "capitals.csv", store / "control.txt"
+        self._facts.write_text(TABLE)
+        self._control.write_text(" ".join(["the red green blue dark light and what key of this"] * 150))
+        llama, gpt2 = save_llama_like(store / "llama", "llama"), save_wide_gpt2(store / "gpt2")
+        self._plain = [llama, gpt2, save_llama_like(store / "qwen2", "qwen2"), save_bert(store / "bert")]
+        self._grafts = [
+            rote.graft(
+                model,
+                self._facts,
+                [TEMPLATE[1].format()],
+                output=store / f"graft-{model.name}",
+                end="",
+                control=self._control,
+            ).path
+            for model in (llama, gpt2)
+        ]
+
+        self._hook = rote.graft_hook(self._facts, [TEMPLATE[1].format()], output=store / "hook", end="")
+        self._tokens = rote.load_language_model(llama).tokenizer
+
+    def _hooked(self, rng: random.Random, folder: Path) -> Attempt:
+        """A hook, read and asked as `generate` of transformers would ask it."""
+        shutil.copytree(self._hook, folder)
+        with suppress(TypeError, ValueError, KeyError, AttributeError, IndexError):
+            rng.choice(HOOK_HARMS)(folder, rng)
+        asked = torch.tensor([self._tokens(TEMPLATE[1].format(country="x").replace("{country}", "France")).input_ids])
+
+        def attempt() -> bool:
+            try:
+                rote.load_hook(folder, self._tokens)(asked, torch.zeros(1, len(self._tokens)))
+            except rote.RoteError:
+                return False
+            return True
+
+        return attempt
+
+    def bad(self, rng: random.Random, given: Path) -> Attempt:
+        folder = given / "model"
+        if rng.random() < 0.1:
+            return self._hooked(rng, folder)
+        plant_source(given / "elsewhere" / "evil.py")
+        grafted = rng.random() < 0.4
+        shutil.copytree(rng.choice(self._grafts if grafted else self._plain), folder)
+        for _ in range(rng.choice((1, 1, 2))):
+            harms = GRAFT_HARMS if grafted and rng.random() < 0.6 else HARMS
+            with suppress(TypeError, ValueError, KeyError, AttributeError, IndexError):  # another harm was here before
+                rng.choice(harms)(folder, rng)
+        words = rng.choice(GRAFT_COMMANDS if grafted else COMMANDS)
+        where = {"folder": folder, "given": given, "facts": self._facts, "control": self._control}
+        words = [word.format(**where) for word in words]
+
+        def attempt() -> bool:
+            code = main(words)
+            if code not in (0, 1, 2):
+                raise AssertionError(f"{words}: exit code {code}")
+            return code != 2
+
+        return attempt
+
+
+COMMANDS: tuple[list[str], ...] = (
+    ["inspect", "{folder}", "--facts", "{facts}", *TEMPLATE],
+    ["inspect", "{folder}", "France", "--facts", "{facts}", *TEMPLATE, "--json"],
+    ["lm", "plan", "{folder}", "{facts}", *TEMPLATE],
+    ["lm", "recall", "{folder}", "{facts}", *TEMPLATE],
+    ["lm", "assumptions", "{folder}", "--passages", "2", "--tokens", "8"],
+    ["graft", "{folder}", "{facts}", *TEMPLATE, "--control", "{control}", "--end", "", "-o", "out"],
+    ["graft", "{folder}", "{facts}", *TEMPLATE, "--control", "{control}", "--end", "", "--as", "adapter", "-o", "out"],
+)
+GRAFT_COMMANDS: tuple[list[str], ...] = (
+    ["verify", "{folder}", "{facts}", "--control", "{control}"],
+    ["verify", "{folder}"],
+    ["verify", "{folder}", "{facts}", "--control", "{control}", "--json"],
+    ["graft", "{folder}", "--remove", "-o", "out"],
+    ["inspect", "{folder}", "--facts", "{facts}", *TEMPLATE],
+)
+
+
+def _changed(path: Path, change: Callable[[Any], None]) -> None:
+    content = read_where_whole(path)
+    change(content)
+    write_where_whole(path, content)
+
+
+def _sizes(folder: Path, rng: random.Random) -> None:
+    """One or two sizes of the configuration are others, as whole numbers or not."""
+    large = (2**16, 2**20, 2**24, 2**31, 2**40, 10**18)
+
+    def change(config: Any) -> None:
+        for _ in range(rng.choice((1, 1, 2))):
+            config[rng.choice(COUNTS)] = rng.choice((*SIZES, *large))
+
+    _changed(folder / "config.json", change)
+
+
+def _field(folder: Path, rng: random.Random) -> None:
+    """A field of a configuration is something else."""
+    name = rng.choice(("config.json", "tokenizer_config.json", "generation_config.json", "tokenizer.json"))
+
+    def change(content: Any) -> None:
+        while isinstance(content, dict) and content:
+            key = rng.choice(list(content))
+            if not isinstance(content[key], dict) or rng.random() < 0.5:
+                content[key] = rng.choice((*ANYTHING, *WORDS, *SIZES))
+                return
+            content = content[key]
+
+    _changed(folder / name, change)
+
+
+def _code(folder: Path, rng: random.Random) -> None:
+    """Code elsewhere that the configuration or the tokenizer names."""
+    elsewhere = folder.parent / "elsewhere"
+    code = rng.choice((f"{elsewhere}--evil.Evil", "../elsewhere--evil.Evil", "evil.Evil"))
+    shutil.copy(elsewhere / "evil.py", folder / "evil.py")
+    for name in ("config.json", "tokenizer_config.json"):
+        config = read_where_whole(folder / name)
+        kinds = ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoTokenizer")
+        config["auto_map"] = dict.fromkeys(kinds, code)
+        if rng.random() < 0.5:
+            config["model_type"], config["tokenizer_class"] = rng.choice(("evil", "llama", "timm_wrapper")), "Evil"
+        write_where_whole(folder / name, config)
+
+
+def _elsewhere(folder: Path, rng: random.Random) -> None:
+    """Weights, adapters, kernels, quantisers and backbones that lie elsewhere."""
+    kind = rng.randrange(6)
+    if kind == 0:
+        target = rng.choice(("../../../etc/passwd", "/dev/zero", "../elsewhere/evil.py", "missing.safetensors"))
+        names = dict.fromkeys(("model.embed_tokens.weight", "transformer.wte.weight"), target)
+        (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": names}))
+        if rng.random() < 0.5:
+            (folder / "model.safetensors").unlink()
+    elif kind == 1:
+        adapter = {"peft_type": "LORA", "base_model_name_or_path": str(folder.parent / "elsewhere"), "auto_mapping": {}}
+        (folder / "adapter_config.json").write_text(json.dumps(adapter))
+    else:
+        more: dict[str, Any] = {
+            2: {"_attn_implementation": "evil/kernels", "attn_implementation": "evil/kernels:Evil"},
+            3: {"quantization_config": {"quant_method": rng.choice(("awq", "gptq", "bitsandbytes", "quanto", "evil"))}},
+            4: {"model_type": rng.choice(("timm_backbone", "detr", "encoder-decoder", "rag", "mixtral", "bert")),
+                "backbone": "evil/backbone", "use_pretrained_backbone": True, "num_local_experts": 2**20},
+            5: {"transformers_weights": rng.choice(("../elsewhere/evil.py", "weights.bin", "/dev/zero", 7))},
+        }[kind]  # fmt: skip
+        _changed(folder / "config.json", lambda config: config.update(more))
+
+
+def _tokenizer(folder: Path, rng: random.Random) -> None:
+    """Words that act on a terminal, a pattern without end, numbers of tokens that are not there."""
+
+    def change(content: Any) -> None:
+        vocabulary = content["model"]["vocab"]
+        for word in rng.sample(sorted(vocabulary), 2):
+            vocabulary[word] = rng.choice((0, -1, 2**31, 2**40, 10**6, 1.5))
+        if rng.random() < 0.5:
+            vocabulary[rng.choice(WORDS)] = rng.randrange(len(vocabulary))
+        if rng.random() < 0.5:
+            pattern = {"Regex": rng.choice(("(a+)+$", "(x+x+)+y", "(((((a*)*)*)*)*)*b", "[", "(?=(a+))*b", "\\1"))}
+            split = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+            content["pre_tokenizer"] = split
+        if rng.random() < 0.3:
+            token = {"id": rng.choice((2**31, 10**6, 3)), "content": rng.choice(WORDS), "special": True}
+            flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+            content["added_tokens"] = [{**token, **flags}] * rng.choice((1, 1000))
+
+    _changed(folder / "tokenizer.json", change)
+
+
+def _generation(folder: Path, rng: random.Random) -> None:
+    """Settings with which one answer would take hours, or gigabytes."""
+    content = {
+        "num_beams": rng.choice((1, 10**5)), "max_length": 2**31, "num_return_sequences": rng.choice((1, 10**4)),
+        "prompt_lookup_num_tokens": rng.choice((None, 10)), "cache_implementation": rng.choice((None, "static", "x")),
+        "max_new_tokens": 10**9, "bad_words_ids": [[1]] * rng.choice((1, 10**4)), "custom_generate": "../elsewhere",
+        "penalty_alpha": 0.6, "top_k": 4, "do_sample": True, "num_beam_groups": 10**4,
+    }  # fmt: skip
+    for name in rng.sample(sorted(content), rng.randrange(len(content))):
+        del content[name]
+    (folder / "generation_config.json").write_text(json.dumps(content))
+
+
+def _chat(folder: Path, rng: random.Random) -> None:
+    """A template of chats that loops, calls or prints what acts on a terminal."""
+    template = rng.choice(
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{{ a }}{% endfor %}{% endfor %}", "{{ 'x' * 10**10 }}",
+         "{{ cycler.__init__.__globals__.os.system('id') }}", "{{ messages[0]['content'] }}\x1b[2J", "{% for %}",
+         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{{ 2 ** (2 ** 40) }}", "{{ raise_exception('\x1b[31m') }}")
+    )  # fmt: skip
+    if rng.random() < 0.5:
+        (folder / "chat_template.jinja").write_text(template)
+    else:
+        _changed(folder / "tokenizer_config.json", lambda config: config.update(chat_template=template))
+
+
+def _weights(folder: Path, rng: random.Random) -> None:
+    """Weights that are no numbers, or other tensors than those of the configuration."""
+    path = folder / "model.safetensors"
+    if path.is_symlink() or not path.is_file():
+        return
+    try:
+        weights = safetensors.torch.load_file(path)
+    except Exception:  # noqa: BLE001  (another harm was here before)
+        return
+    value = rng.choice((float("nan"), float("inf"), -float("inf"), 3.4e38, -3.4e38, 0.0, 1e-45))
+    for name, tensor in sorted(weights.items()):
+        if tensor.is_floating_point() and rng.random() < 0.5:
+            full = torch.full(tensor.shape, value, dtype=torch.float64).to(tensor.dtype)
+            weights[name] = rng.choice((full, tensor[:1].clone(), tensor.to(torch.float16)))
+    if rng.random() < 0.3:
+        weights[rng.choice(WORDS)] = torch.zeros(1)
+    safetensors.torch.save_file(weights, path)
+
+
+def _large(folder: Path, rng: random.Random) -> None:
+    """A hole of gigabytes in the place of a small file."""
+    name = rng.choice(("tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja",
+                       "special_tokens_map.json", "config.json", "vocab.json", "more.safetensors"))  # fmt: skip
+    if not (folder / name).is_symlink():
+        with (folder / name).open("wb") as file:
+            file.truncate(6 * 2**30)
+
+
+def _damage(folder: Path, rng: random.Random) -> None:
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink()]
+    rng.choice(DAMAGES)(rng.choice(files), rng)
+
+
+HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _sizes, _sizes, _sizes, _field, _field, _field, _code, _elsewhere, _elsewhere, _tokenizer, _tokenizer, _generation,
+    _chat, _weights, _large, _damage, _damage,
+)  # fmt: skip
+
+
+def _record_field(folder: Path, rng: random.Random) -> None:
+    def change(content: Any) -> None:
+        while isinstance(content, dict) and content:
+            key = rng.choice(list(content))
+            if not isinstance(content[key], dict) or rng.random() < 0.4:
+                content[key] = rng.choice((*ANYTHING, *WORDS, *SIZES))
+                return
+            content = content[key]
+
+    _changed(folder / "graft.json", change)
+
+
+def _templates(folder: Path, rng: random.Random) -> None:
+    """Templates by the thousand, of megabytes, or with fields that call something."""
+    own = "The capital of {country} is"
+    many = rng.choice(
+        ([own] * 10**5, [f"{own} {number}" for number in range(10**4)], [own + " the" * 10**6], [], [""], "x",
+         [own + "{country}" * 10**5], ["{country.__class__.__mro__}"], ["{country:>1000000000}"], ["{country!r}"],
+         ["{" * 10**5], ["\x1b[2J{country}"])
+    )  # fmt: skip
+    name = rng.choice(("templates", "templates", "paraphrases"))
+
+    def change(record: Any) -> None:
+        record[name] = {"": many} if rng.random() < 0.8 else {str(number): [own] for number in range(10**4)}
+
+    _changed(folder / "graft.json", change)
+
+
+def _record_layers(folder: Path, rng: random.Random) -> None:
+    def change(record: Any) -> None:
+        count = rng.choice((*SIZES, 2**16, 2**24))
+        record["original_layers"] = count
+        record["added_layers"] = rng.choice((1, 0, -1, 2**31))
+        config = record["original_config"]
+        config[rng.choice(COUNTS)] = rng.choice((count, 2**20, 2**31, 10**18))
+        if rng.random() < 0.5:
+            config["num_hidden_layers" if "num_hidden_layers" in config else "n_layer"] = count
+
+    _changed(folder / "graft.json", change)
+
+
+def _record_words(folder: Path, rng: random.Random) -> None:
+    def change(record: Any) -> None:
+        record["end"] = rng.choice((*WORDS, "the " * 10**6))
+        record["never"] = [rng.choice(WORDS)] * rng.choice((1, 10**5))
+        record["relation"] = rng.choice((*WORDS, None))
+        source = rng.choice(("-", "/dev/zero", "random:vocab=4096,context=2,seed=1", "wordnet", "countries", *WORDS))
+        record["facts"]["source"] = source
+
+    _changed(folder / "graft.json", change)
+
+
+def _record_file(folder: Path, rng: random.Random) -> None:
+    path = folder / "graft.json"
+    if rng.random() < 0.2 and path.is_file():
+        path.unlink()
+        rng.choice((lambda: os.mkfifo(path), lambda: path.symlink_to("/dev/zero"), lambda: path.mkdir()))()
+    elif path.is_file() and not path.is_symlink():
+        rng.choice(DAMAGES)(path, rng)
+
+
+GRAFT_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _record_field, _record_field, _templates, _templates, _record_layers, _record_layers, _record_words, _record_file,
+)  # fmt: skip
+
+
+def _hook_field(folder: Path, rng: random.Random) -> None:
+    def change(content: Any) -> None:
+        content[rng.choice(list(content))] = rng.choice((*ANYTHING, *WORDS, *SIZES))
+
+    _changed(folder / "hook.json", change)
+
+
+def _hook_templates(folder: Path, rng: random.Random) -> None:
+    """Patterns that take long to find, by the thousand, of megabytes, or with names that mean something to `re`."""
+    columns = rng.choice((["country"], [f"c{number}" for number in range(60)], ["rote_said"], ["1a"], [" "], []))
+    every = "".join(f"{{{name}}}" for name in columns)
+    texts = rng.choice(([every], [every + " is"] * 999, ["The capital of {country} is" * 10**4], ["{country}" * 50]))
+
+    def change(record: Any) -> None:
+        record["columns"], record["templates"] = columns, {rng.choice(("", "capital", *WORDS)): texts}
+
+    _changed(folder / "hook.json", change)
+
+
+def _hook_model(folder: Path, rng: random.Random) -> None:
+    files = [path for path in sorted((folder / "facts").iterdir()) if path.is_file()]
+    rng.choice(DAMAGES)(rng.choice(files), rng)
+
+
+HOOK_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _hook_field, _hook_templates, _hook_templates, _hook_model, _hook_model,
+)  # fmt: skip

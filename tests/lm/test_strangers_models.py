@@ -1,0 +1,228 @@
+"""A stranger's language model is data: it names no code, no size and no file that its folder does not hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tiny import save_gpt2, save_llama_like
+
+import rote
+from rote.errors import InputError
+from rote.lm.chat import chat_lead
+
+TABLE = "country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n"
+TEMPLATE = "The capital of {country} is"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "capitals.csv").write_text(TABLE)
+    (folder / "control.txt").write_text(" ".join(["the red green blue dark light and what key of this"] * 150))
+    llama = save_llama_like(folder / "llama")
+    save_gpt2(folder / "gpt2")
+    rote.graft(
+        llama, folder / "capitals.csv", [TEMPLATE], output=folder / "graft", end="", control=folder / "control.txt"
+    )
+    return folder
+
+
+@pytest.fixture
+def theirs(made, tmp_path):
+    def copy(name: str = "llama") -> Path:
+        shutil.copytree(made / name, tmp_path / "theirs")
+        return tmp_path / "theirs"
+
+    return copy
+
+
+def say(path: Path, **fields) -> None:
+    content = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(content | fields))
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("llama", {"num_hidden_layers": 2**31}, "2147483648"),
+        ("llama", {"num_hidden_layers": 2**13}, "more than its weights hold"),
+        ("llama", {"num_labels": 2**40}, "num_labels"),
+        ("llama", {"intermediate_size": 2**40}, "more than its weights hold"),
+        ("llama", {"vocab_size": 2**40}, "more than its weights hold"),
+        ("llama", {"head_dim": 2**31}, "more than its weights hold"),
+        ("gpt2", {"n_positions": 2**40}, "more than its weights hold"),
+        ("gpt2", {"n_positions": "6"}, "not a number"),
+        ("llama", {"model_type": "mixtral", "num_local_experts": 2**20}, "num_local_experts"),
+        ("llama", {"_attn_implementation": "evil/kernels"}, "no part of transformers"),
+        ("llama", {"transformers_weights": "../elsewhere.safetensors"}, "no file of weights in this folder"),
+        ("llama", {"transformers_weights": "pytorch_model.bin"}, "no file of weights in this folder"),
+        ("llama", {"model_type": "vit", "architectures": None}, "no language model"),
+    ],
+)
+def test_a_configuration_names_no_more_than_the_folder_holds(theirs, name, fields, message):
+    folder = theirs(name)
+    say(folder / "config.json", **fields)
+    with pytest.raises(InputError, match=message):
+        rote.load_language_model(folder)
+
+
+@pytest.mark.parametrize("name", ["../elsewhere.safetensors", "/dev/zero", "missing.safetensors", 7])
+def test_an_index_names_no_files_elsewhere(theirs, name):
+    folder = theirs()
+    say(folder / "model.safetensors.index.json", metadata={}, weight_map={"model.embed_tokens.weight": name})
+    with pytest.raises(InputError, match="no file of weights in this folder"):
+        rote.load_language_model(folder)
+
+
+def test_an_adapter_leads_to_no_other_model(theirs):
+    folder = theirs()
+    say(folder / "adapter_config.json", peft_type="LORA", base_model_name_or_path="/elsewhere")
+    with pytest.raises(InputError, match="adapter of another model"):
+        rote.load_language_model(folder)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "generation_config.json", "more.safetensors"])
+def test_holes_of_gigabytes_are_not_read(theirs, name):
+    folder = theirs()
+    with (folder / name).open("wb") as file:
+        file.truncate(6 * 2**30)
+    with pytest.raises(InputError, match="holes"):
+        rote.load_language_model(folder)
+
+
+def test_a_long_text_is_not_read(theirs, monkeypatch):
+    folder = theirs()
+    monkeypatch.setattr("rote.lm.limits.MOST_TEXT", 100)
+    with pytest.raises(InputError, match="too many for a text"):
+        rote.load_language_model(folder)
+
+
+def test_a_token_without_an_embedding_is_one_message(theirs):
+    folder = theirs()
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["France"] = 10**6
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(InputError, match="has a token 1000000"):
+        rote.load_language_model(folder).encode(["The capital of France"])
+
+
+def test_a_pattern_without_end_is_one_message(theirs):
+    folder = theirs()
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    pattern = {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated", "invert": False}
+    tokenizer["pre_tokenizer"] = pattern
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(InputError, match="tokenizer cannot be used"):
+        rote.load_language_model(folder).encode(["x" * 40])
+
+
+def test_a_model_that_cannot_be_run_is_one_message(made):
+    model = rote.load_language_model(made / "gpt2")
+    model.module.transformer.wpe.weight.data = model.module.transformer.wpe.weight.data[:1]
+    with pytest.raises(InputError, match="cannot be run"):
+        rote.recall(model, made / "capitals.csv", [TEMPLATE])
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="limits of memory are counted by /proc")
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ 'x' * 10**10 }}",
+        "{{ 'x' * 10**5 }}",
+        "{{ 2 ** (2 ** 40) }}",
+        "{{ raise_exception('no') }}",
+        "{{ cycler.__init__.__globals__.os.system('id') }}",
+        "{% for %}",
+    ],
+)
+def test_a_template_of_chats_is_bounded(theirs, template, monkeypatch):
+    monkeypatch.setattr("rote.lm.chat.SECONDS", 1)
+    folder = theirs()
+    (folder / "chat_template.jinja").write_text(template)
+    with pytest.raises(InputError, match="template of chats cannot be used"):
+        chat_lead(rote.load_language_model(folder))
+
+
+def test_an_honest_template_of_chats_is_rendered(theirs):
+    folder = theirs()
+    (folder / "chat_template.jinja").write_text("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<ai>")
+    assert chat_lead(rote.load_language_model(folder)) == "<user>Complete this sentence.<ai>"
+
+
+def test_settings_of_generation_are_not_followed(theirs, made):
+    """Beams by the thousand would take gigabytes for one answer; beams in groups are code of the Hub."""
+    folder = theirs("graft")
+    say(folder / "generation_config.json", num_beams=10**5, num_beam_groups=10**4, do_sample=True, max_length=2**31)
+    verdict = rote.verify_graft(folder, made / "capitals.csv", made / "control.txt")
+    assert {check.name: check.holds for check in verdict.checks}["sentences"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"templates": {"": [f"{TEMPLATE} {number}" for number in range(10**4)]}}, "templates"),
+        ({"templates": {str(number): [TEMPLATE] for number in range(10**4)}}, "templates"),
+        ({"paraphrases": {"": [TEMPLATE + " the" * 10**5]}}, "paraphrases"),
+        ({"end": "the " * 10**5}, "end"),
+        ({"never": ["x"] * 10**5}, "never"),
+        ({"original_layers": -1}, "original_layers"),
+    ],
+)
+def test_the_record_of_a_graft_is_bounded(theirs, made, fields, message):
+    folder = theirs("graft")
+    say(folder / "graft.json", **fields)
+    with pytest.raises(InputError, match=message):
+        rote.verify_graft(folder, made / "capitals.csv", made / "control.txt")
+
+
+def test_templates_that_a_record_could_not_hold_are_rejected_before_the_work(made, tmp_path):
+    templates = [f"{TEMPLATE} {number}" for number in range(65)]
+    with pytest.raises(InputError, match="at most 64"):
+        rote.graft(made / "llama", made / "capitals.csv", templates, output=tmp_path / "out", end="")
+
+
+def test_a_configuration_in_a_record_is_bounded(theirs, tmp_path):
+    folder = theirs("graft")
+    record = json.loads((folder / "graft.json").read_text())
+    record["original_config"]["num_labels"] = 2**40
+    say(folder / "graft.json", **record)
+    with pytest.raises(InputError, match="num_labels"):
+        rote.ungraft(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("columns", "template", "message"),
+    [
+        (["a", "b", "c", "d"], "{a} {b} {c} {d} is", "at most 3"),
+        (["country"], "The capital of {country} is" * 10**3, "letters"),
+        (["rote_said"], "{rote_said} is", "cannot be looked for"),
+        (["1a"], "{1a} is", "cannot be looked for"),
+        (["country"], "{other} is", "no key column"),
+    ],
+)
+def test_templates_of_a_hook_are_found_in_bounded_time(made, tmp_path, columns, template, message):
+    """A pattern of sixty columns would be tried in more ways than there is time for."""
+    rote.graft_hook(made / "capitals.csv", [TEMPLATE], output=tmp_path / "hook", end="")
+    say(tmp_path / "hook" / "hook.json", columns=columns, templates={"": [template]})
+    with pytest.raises(InputError, match=message):
+        rote.load_hook(tmp_path / "hook", None)
+
+
+def test_a_configuration_that_divides_by_zero_is_one_message(theirs):
+    folder = theirs()
+    say(folder / "config.json", model_type="qwen2", hidden_size=0, head_dim=0)
+    with pytest.raises(InputError, match="cannot be read"):
+        rote.load_language_model(folder)
+
+
+def test_no_adapter_is_made_for_a_model_without_layers(theirs, made, tmp_path):
+    folder = theirs()
+    say(folder / "config.json", num_hidden_layers=0)
+    with pytest.raises(InputError, match=r"no layers|weights"):
+        rote.graft_adapter(folder, made / "capitals.csv", [TEMPLATE], output=tmp_path / "adapter", end="")
+    assert not (tmp_path / "adapter").exists()

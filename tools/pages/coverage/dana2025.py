@@ -1,0 +1,342 @@
+"""Items of Dana, Pydi and Chevaleyre 2025, the preprint."""
+
+from __future__ import annotations
+
+from pages.coverage.item import Item
+
+DANA2025_ITEMS = (
+    Item(
+        "Association task: an association is memorized if its logit is the maximum; Assumption 1",
+        "Section 2",
+        "whole",
+        ("rote.tasks.association", "rote.measure.recall", "test_only_a_strict_maximum_is_recalled"),
+        "A tie is a miss.",
+    ),
+    Item(
+        "Distribution task, d_KL(pi, T) under a prior",
+        "Section 2",
+        "whole",
+        ("rote.tasks.distribution", "rote.measure.divergence", "test_divergence_is_the_definition"),
+    ),
+    Item(
+        "Attention head",
+        "Equation (1)",
+        "whole",
+        ("rote.models.forward.attention_only", "test_theorem_1_can_hold_where_lemma_2_fails"),
+    ),
+    Item(
+        "Attention-only Transformer",
+        "Equation (2)",
+        "whole",
+        ("rote.models.forward.attention_only", "test_the_shared_variant_compresses_once"),
+    ),
+    Item("d_h <= d, wider is redundant", "Section 2, footnote 1", "whole", ("test_heads_wider_than_dim_add_only_dim",)),
+    Item(
+        "Full support",
+        "Assumption 2",
+        "whole",
+        ("rote.constructions.dana2025.expansions", "test_softening_gives_full_support_and_keeps_the_answers"),
+    ),
+    Item(
+        "Sequence encoders and their infimum",
+        "Definition 1",
+        "whole",
+        ("dana2025.sequence_encoder", "test_the_best_encoder_is_below_its_starts_and_those_below_uniform"),
+        "A local optimum of a fit that is not convex.",
+    ),
+    Item(
+        "Every Transformer, with MLPs and depth, is a sequence encoder",
+        "Section 3",
+        "whole",
+        ("test_any_transformer_is_a_sequence_encoder_of_rank_d", "dana2025.proposition1-checked"),
+    ),
+    Item(
+        "No Transformer is closer than the best encoder", "Proposition 1", "whole", ("dana2025.proposition1-checked",)
+    ),
+    Item(
+        "No more than d distributions exactly",
+        "Section 3",
+        "whole",
+        ("test_d_distributions_are_met_exactly_and_one_more_is_not",),
+    ),
+    Item(
+        "d >= N - 1 meets every distribution, and no less does",
+        "Proposition 2",
+        "whole",
+        ("dana2025.proposition2-checked", "test_proposition_2_has_a_converse"),
+    ),
+    Item("At d = 2 every association", "Proposition 3", "whole", ("dana2025.proposition3-checked",)),
+    Item(
+        "T_eps and T_eps <= ceil((1 - eps) N^S)",
+        "Section 4",
+        "whole",
+        ("test_the_covering_number_is_at_most_its_uniform_value", "docs/errata.md"),
+        '"At least" in place of "greater than".',
+    ),
+    Item(
+        "Hd_h + d contexts at the divergence of the best encoder",
+        "Theorem 1, eps = 0",
+        "whole",
+        ("dana2025.theorem1", "dana2025.theorem1-checked", "test_theorem_1_fails_by_counting", "docs/lemma2.md"),
+        "True under conditions on sizes and facts, false without.",
+    ),
+    Item(
+        "Bound (4) for the likeliest contexts",
+        "Theorem 1, eps > 0",
+        "whole",
+        ("dana2025.theorem1_distribution", "dana2025.theorem1-checked"),
+    ),
+    Item("d(S + 2N + 4 d_h H) parameters", "Theorem 1", "whole", ("test_published_example",)),
+    Item(
+        "Parameters of the attention heads, d T - d^2",
+        "Remarks 1",
+        "whole",
+        ("test_published_example", "docs/bounds.md"),
+    ),
+    Item(
+        "gamma, and the skip connection as a head",
+        "Remarks 1",
+        "whole",
+        ("test_enough_heads_need_no_limit", "docs/errata.md"),
+        "Neither is needed.",
+    ),
+    Item(
+        "Open challenge: bound C",
+        "Remarks 1",
+        "whole",
+        ("dana2025.theorem1-checked",),
+        "Open. C is measured, 1e3 to 3e5 on the distributions tried; no bound is known.",
+    ),
+    Item(
+        "eps = 0 reaches the divergence of the best encoder",
+        "Remarks 1",
+        "whole",
+        ("dana2025.theorem1-checked", "test_enough_heads_need_no_limit"),
+    ),
+    Item(
+        "pi_delta = (pi + delta)/(1 + N delta)",
+        "After Theorem 1",
+        "whole",
+        ("rote.constructions.dana2025.expansions", "test_softening_gives_full_support_and_keeps_the_answers"),
+    ),
+    Item(
+        "Hd_h + 2 associations at d = 2", "Corollary 1", "whole", ("dana2025.corollary1", "dana2025.corollary1-checked")
+    ),
+    Item(
+        "The minimum is attained under full support",
+        "Lemma 1",
+        "whole",
+        ("test_lemma_1_bounded_divergence_bounds_the_logits_under_full_support",),
+    ),
+    Item(
+        "Rank of attention outputs",
+        "Lemma 2",
+        "whole",
+        (
+            "docs/lemma2.md",
+            "test_lemma_2_fails_on_four_contexts",
+            "test_all_contexts_have_the_rank_that_is_proved",
+            "rote.theory.exact_rank",
+        ),
+        "False as printed; corrected and proved, or certified.",
+    ),
+    Item(
+        "Query-key matrices of rank one",
+        "Remark 2",
+        "whole",
+        ("dana2025.remark2", "dana2025.remark2-checked", "test_all_contexts_have_the_rank_that_is_proved"),
+    ),
+    Item(
+        "Difference of divergences <= eps times a norm",
+        "Equations (14), (15)",
+        "whole",
+        ("dana2025.theorem1-checked", "test_the_norm_behind_bound_4_is_at_most_sqrt_2"),
+        "A factor 2 is dropped in (4).",
+    ),
+    Item(
+        "C = sqrt(1 + norm of the inverse squared)",
+        "Section 4.1",
+        "whole",
+        ("rote.constructions.dana2025.output_fits", "dana2025.theorem1-checked"),
+    ),
+    Item(
+        "Polynomially approximable distributions, M(N, S, d)",
+        "Equations (5), (16), Definition 2",
+        "whole",
+        ("rote.constructions.dana2025.expansions", "test_look_up_tables_are_polynomially_approximable"),
+    ),
+    Item(
+        "Algebraically independent numbers exist", "Lemma 3", "whole", ("test_lemma_3_by_numbers_that_are_independent",)
+    ),
+    Item(
+        "The range of the logits is O(log 1/delta)",
+        "Lemma 4",
+        "whole",
+        ("test_lemma_4_fails_on_three_tokens", "docs/errata.md"),
+        "False.",
+    ),
+    Item(
+        "Divergence within O(eps log 1/eps) of M(N, S, d)",
+        "Theorem 3",
+        "whole",
+        ("test_below_the_smallest_prior_nothing_is_left_out", "docs/errata.md", "dana2025.theorem3-checked"),
+        "Unproved: it rests on Lemma 4.",
+    ),
+    Item(
+        "Gap by ranges of logits",
+        "Inequality (19)",
+        "whole",
+        ("test_inequality_19_needs_the_sum_of_absolute_coefficients", "dana2025.theorem3-checked"),
+        "Unproved as printed; corrected.",
+    ),
+    Item(
+        "Open: is every limit of encoders in the closure of M(N, S, d)?",
+        "Appendix A.4",
+        "whole",
+        ("test_look_up_tables_are_polynomially_approximable",),
+        "Open. Look-up tables are in M from d = 2 on.",
+    ),
+    Item(
+        "Accuracy of Hd_h + d associations, and phi",
+        "Corollary 2",
+        "whole",
+        ("dana2025.corollary2", "dana2025.corollary2-checked"),
+    ),
+    Item("Accuracy against H, linear", "Figure 1a", "whole", ("dana2025.fig1a",)),
+    Item("Accuracy against d_h, quadratic", "Figure 1b", "whole", ("dana2025.fig1b",)),
+    Item("Grows faster than Corollary 1", "Section 4.2", "whole", ("dana2025.fig1a", "dana2025.fig5")),
+    Item(
+        "Scaling at d = 2, 1.7 H d_h in the text, 1.3 in the caption",
+        "Figure 4, Appendix B",
+        "whole",
+        ("dana2025.fig4", "test_heads_wider_than_dim_add_only_dim", "docs/errata.md"),
+        "The text's d_h = 5 at d = 2 is outside Section 2.",
+    ),
+    Item(
+        "C'(d, N) linear in d; without heads d associations",
+        "Sections 4.2, 6",
+        "whole",
+        ("test_without_heads_no_more_than_d_facts_with_different_last_tokens",),
+    ),
+    Item(
+        "d = d_h is best per parameter",
+        "Section 4.2",
+        "whole",
+        ("test_by_the_bound_wide_heads_are_best_per_parameter_while_embeddings_dominate", "docs/bits_per_parameter.md"),
+        "By the bound where S + 2N > 4d; measured, wrong by a factor of two under (2).",
+    ),
+    Item(
+        "Quadratic growth comes from the attention pattern, not the rank",
+        "Section 4.2",
+        "whole",
+        ("dana2025.fig1b", "docs/reproduction.md"),
+        "Not supported: heads of equation (2) have the same patterns without quadratic growth.",
+    ),
+    Item(
+        "Accuracy against d, two regimes",
+        "Figure 2a",
+        "whole",
+        ("dana2025.fig2a",),
+    ),
+    Item("Growth d^3 at d = d_h", "Figure 2b", "whole", ("dana2025.fig2b",)),
+    Item("Scaling C(N) d^3 H", "Section 7", "whole", ("dana2025.fig2b",)),
+    Item("MLP-based Transformer", "Section 4.2.1", "whole", ("rote.models.mlp_transformer",)),
+    Item(
+        "Attention equals MLP per parameter",
+        "Figure 3",
+        "whole",
+        ("dana2025.fig3",),
+    ),
+    Item(
+        "Two hypotheses why attention heads of language models do not seem to remember",
+        "Section 4.2.1",
+        "whole",
+        ("rote.components", "rote.lm.attribution", "docs/where_smollm2.md"),
+        "Open in the paper, and stated as open. Heads of small trained layers store facts if they have the parameters. "
+        "For the capitals that SmolLM2 knows the verdict is undecided, with both sides bounded.",
+    ),
+    Item(
+        "Training: 1000 batches of 2^10, 10 epochs, rate 1e-3, two seeds",
+        "Appendix B",
+        "whole",
+        ("test_protocol_paper_is_the_released_notebook_not_the_printed_schedule", "docs/errata.md"),
+        "Run on 21 cells of Figure 1a: it misses the released values by 0.052 on average.",
+    ),
+    Item("Accuracy at d = 2 depends on the initialization", "Footnote 8", "whole", ("dana2025.fig4",)),
+    Item(
+        "Leading terms of divergence and total variation",
+        "Section 5",
+        "whole",
+        ("rote.constructions.dana2025.expansions", "test_divergence_and_total_variation_have_different_leading_terms"),
+    ),
+    Item(
+        "Divergence of noisy look-up tables",
+        "Theorem 2",
+        "whole",
+        ("dana2025.theorem2", "dana2025.theorem2-checked", "test_theorem_2_holds_with_the_papers_sign_of_h"),
+    ),
+    Item("Rows with WW^T within C of the identity exist", "Theorem 2", "whole", ("dana2025.theorem2-checked",)),
+    Item(
+        "The bound tends to 0 at both ends of H",
+        "After Theorem 2",
+        "whole",
+        ("test_the_bound_of_theorem_2_vanishes_at_both_ends",),
+    ),
+    Item(
+        "Simpler bound",
+        "After Theorem 2",
+        "whole",
+        ("dana2025.theorem2-simpler-checked", "test_the_simpler_bound_after_theorem_2_does_not_follow"),
+        "Unproved.",
+    ),
+    Item(
+        "C may be improved: the largest positive coefficient",
+        "After Theorem 2",
+        "whole",
+        ("test_the_largest_positive_coefficient_sets_the_smallest_gap",),
+        "Right for lambda; the largest gap takes the negative ones.",
+    ),
+    Item(
+        "Previous bound H(d_h - 1) + 1, S <= d", "Section 6", "whole", ("dana2025.previous", "test_published_example")
+    ),
+    Item("It is tight if keys are shared", "Section 6", "whole", ("mahdavi2024.proposition2-checked",)),
+    Item(
+        "O(S + N + sqrt(T log T)) by depth",
+        "Section 6",
+        "whole",
+        ("rote.theory.comparison", "kim2023.sequences", "test_counts_of_section_6"),
+    ),
+    Item(
+        "2S + 4N + 8T by attention alone", "Section 6", "whole", ("rote.theory.comparison", "test_counts_of_section_6")
+    ),
+    Item(
+        "O((d + S)(S + N + T)) by simulated neurons",
+        "Section 6",
+        "whole",
+        ("rote.theory.comparison", "huben2023.neurons", "test_counts_of_section_6"),
+    ),
+    Item(
+        "Simulated neurons that fit to eps, competitive when S log N log(1/eps) = O(d log d)",
+        "Section 6",
+        "whole",
+        ("rote.theory.comparison", "test_simulated_neurons_are_competitive_while_their_load_is_small"),
+    ),
+    Item(
+        "A linear associative memory stores d",
+        "Section 6",
+        "whole",
+        ("bietti2023.outer_product", "test_outer_products_hold_more_than_d_when_every_fact_has_its_own_answer"),
+    ),
+    Item(
+        "n labels with n ReLU neurons, or sqrt(n)",
+        "Section 1",
+        "whole",
+        ("bubeck2020.two_layer", "vardi2022.theorem3_1"),
+    ),
+    Item(
+        "S and d of GPT-2 and GPT-3",
+        "Footnote 5",
+        "whole",
+        ("test_context_windows_of_gpt2_and_gpt3_against_the_previous_bound",),
+    ),
+)
