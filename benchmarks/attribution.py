@@ -4,10 +4,11 @@
     python benchmarks/attribution.py suite attribution.png
 
 For every model of a suite two methods rank the heads of a fact: direct logit attribution (what a head adds to the
-answer's logit less the nearest answer's) and activation patching (how far the margin falls when the head's output is
-replaced by that of another key with the same last token). Two scores against what the manifest says each head adds to
-the margin: the correlation of the numbers, and the share of the quarter of heads that matter most which the method has
-in its own first quarter, beside that of a random ranking.
+answer's logit minus the nearest answer's) and activation patching (how far that difference falls when the head's output
+is replaced by that of another key with the same last token). Both are scored against an intervention that the manifest
+has: how much of the logit margin, over all other answers, zero-ablating the head loses. Two scores: the correlation of
+the numbers, and the share of the quarter of heads that lose most which the method has in its own first quarter, beside
+that of a random ranking. Direct logit attribution against the manifest's own attribution would be an identity.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float,
             )
             logits = torch.zeros(bridge.cfg.d_vocab_out)
             logits[answer], logits[nearest] = 1.0, -1.0
-            truth = np.array(fact.heads_to_answer[0]) - np.array(fact.heads_to_nearest[0])
+            truth = fact.margin - np.array(fact.heads_ablated[0])
             numbers = {
                 "direct logit attribution": logit_attribution(
                     bridge, z[row], bridge.W_U[:, answer] - bridge.W_U[:, nearest]
@@ -95,7 +96,7 @@ def scored(folder: Path, facts: tuple[FactTruth, ...]) -> dict[str, tuple[float,
 
 def draw(rows: list[tuple[str, float, dict[str, tuple[float, float]]]], path: Path) -> None:
     colours = {"direct logit attribution": BLUE, "activation patching": ORANGE, "chance": GREY}
-    labels = ("correlation with what each head adds", "share of the heads that matter most")
+    labels = ("correlation with the ablation effect", "share of the heads whose ablation loses most")
     with figure(7.6, 4.2) as drawn:
         panels = drawn.subplots(1, 2)
         for panel, (axes, label) in enumerate(zip(panels, labels, strict=True)):

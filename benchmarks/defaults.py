@@ -4,9 +4,9 @@
 
 Tables: countries, airports, wordnet, orders (12,000 order numbers to 1,900 places), products (5,000 product codes to
 10 categories) and questions (800 questions in words to 120 answers of several words). Each is planned, built by default
-and with --smallest, then asked, inspected and exported to Llama and GGUF, every command in a process of its own. Times
-are CPU seconds of the process, user and system together; `ask` is a cold `rote ask`. Every stage that ended is kept in
-FOLDER/results.json (runs/defaults), so that the same command resumes.
+and with --smallest, then asked, inspected, edited (one answer) and exported to Llama and GGUF, every command in a
+process of its own. Times are CPU seconds of the process, user and system together; `ask` is a cold `rote ask`. Every
+stage that ended is kept in FOLDER/results.json (runs/defaults), so that the same command resumes.
 """
 
 from __future__ import annotations
@@ -113,6 +113,16 @@ def inspected(place: Place) -> dict[str, Any]:
     return {"inspect": "yes" if told else said, "inspect_seconds": seconds}
 
 
+def edited(place: Place) -> dict[str, Any]:
+    """Whether one answer can be changed, with every other fact kept."""
+    change = f"{' '.join(place.key)}={place.other_answer}"
+    told, seconds, said = rote(
+        "edit", place.model, "--set", change, "-o", place.folder / f"{place.name}-edited", "--force"
+    )
+    held = f"{told['recalled']:,} of {told['facts']:,}" if told else said
+    return {"edit": held, "edit_seconds": seconds}
+
+
 def exported(target: str) -> Callable[[Place], dict[str, Any]]:
     """Facts that the exported model recalled, or why it was not exported."""
 
@@ -127,7 +137,7 @@ def exported(target: str) -> Callable[[Place], dict[str, Any]]:
 
 STAGES = {
     "plan": planned, "build": built, "smallest": smallest, "ask": asked, "inspect": inspected,
-    "llama": exported("llama"), "gguf": exported("gguf"),
+    "edit": edited, "llama": exported("llama"), "gguf": exported("gguf"),
 }  # fmt: skip
 
 
@@ -151,7 +161,15 @@ class Place:
         """The cells of some key, as one types them."""
         if self.name in OWN:
             return OWN[self.name]()[1][:-1]
-        return {"countries": ("capital", "France"), "airports": ("JFK",), "wordnet": ("acorn",)}[self.name]
+        return {"countries": ("capital", "France"), "airports": ("JFK",), "wordnet": ("waxwing",)}[self.name]
+
+    @property
+    def other_answer(self) -> str:
+        """An answer of another key."""
+        if self.name in OWN:
+            rows = OWN[self.name]()[1:]
+            return next(row[-1] for row in rows if row[-1] != rows[0][-1])
+        return {"countries": "Tokyo", "airports": "Europe/Paris", "wordnet": "organism #1"}[self.name]
 
 
 def written(name: str, folder: Path) -> Path:
@@ -172,11 +190,12 @@ def show(results: dict[str, Any]) -> None:
             f"| {row['folder']:,} | {others} |"
         )
     print(
-        "\n| table | recalled | margin | plan, s | build, s | ask, s | inspect | Llama | GGUF | smallest | folder | s |"
+        "\n| table | recalled | margin | plan, s | build, s | ask, s | inspect | edit | Llama | GGUF "
+        "| smallest | folder | s |"
     )
-    print("|---|---:|---:|---:|---:|---:|---|---|---|---|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|---|---|---|---|---|---:|---:|")
     for name, row in rows:
-        ended = [row.get(stage, "not run") for stage in ("inspect", "llama", "gguf", "smallest")]
+        ended = [row.get(stage, "not run") for stage in ("inspect", "edit", "llama", "gguf", "smallest")]
         print(
             f"| {name} | {row['recalled']:,} | {row['min_margin']:.3g} | {row['plan_seconds']:.1f} "
             f"| {row['build_seconds']:.1f} | {row.get('ask_seconds', 0):.2f} | {' | '.join(ended)} "

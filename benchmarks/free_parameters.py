@@ -1,11 +1,12 @@
-"""Bits per parameter at full recall, without the parameters that change nothing.
+"""Bits per stored parameter at full recall, with redundant parameters dropped.
 
-    python benchmarks/free_parameters.py [-o FILE] [--heads 46] [--steps 60000] [--seed 0 --seed 1 --seed 2]
+    python benchmarks/free_parameters.py [-o FOLDER] [--heads 46] [--steps 60000] [--seed 3 --seed 4 --seed 5]
 
 All pairs of N = 50 tokens, one uniform answer each, d = 10, k = 2. Adam as in protocol `best` (focus 0), then L-BFGS
-in rounds of 500 iterations until no pair is missed, at most 4,000. The model is then rewritten without its redundant
-parameters (`rote.models.redundancy`), rounded to float32 and asked again. Settings were chosen on seed 100. A seed that
-ended is kept in FILE (free_parameters.jsonl), so that the same command resumes. Seconds are CPU time of one thread.
+in rounds of 500 iterations until no pair is missed, at most 4,000. The model is then rewritten as a `ReducedAttention`
+model, which has no redundant parameters, saved in float32, loaded from its folder and asked every pair. Parameters and
+recall are those of the loaded model. Heads and steps were chosen on seed 100. A seed that ended is kept in
+FOLDER/results.jsonl (runs/free_parameters), so that the same command resumes. Seconds are CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import torch
 
 import rote
 from rote.models.attention_only import AttentionOnly
-from rote.models.redundancy import free_parameters, without_redundancy
+from rote.models.redundancy import without_redundancy
 from rote.training.initial import flattened, unflattened
 from rote.training.native_engine import NativeObjective
 from rote.training.polish import polished
@@ -32,7 +33,7 @@ from rote.training.train import train
 ROUND, MOST = 500, 4000
 
 
-def trained(heads: int, steps: int, seed: int) -> dict[str, Any]:
+def trained(folder: Path, heads: int, steps: int, seed: int) -> dict[str, Any]:
     spec = AttentionOnly(vocab=50, context=2, dim=10, head_dim=2, heads=heads, scale_scores=True)
     task = rote.facts(f"random:vocab=50,context=2,facts=2500,seed={seed}")
     problem = TrainingProblem.of(task)
@@ -51,37 +52,45 @@ def trained(heads: int, steps: int, seed: int) -> dict[str, Any]:
         trail.append(missed(flat))
     seconds = time.process_time() - began
     reduced = without_redundancy(rote.Model(spec, unflattened(spec, flat), task.vocabulary))
+    path = folder / f"heads{heads}-steps{steps}-seed{seed}"
+    rote.write_folder(path, reduced, task.origin, {"method": "trained, reduced", "seed": seed}, None, overwrite=True)
+    model = rote.load(path).model
+    recall = rote.recall(model, task)
     return {
-        "heads": heads, "steps": steps, "seed": seed, "missed": trail,
-        "missed_without_redundancy": missed(flattened(spec, reduced.weights)),
-        "parameters": spec.parameters(), "free": free_parameters(spec), "bits": task.entropy_bits, "seconds": seconds,
+        "heads": heads, "steps": steps, "seed": seed, "missed": trail, "dtype": model.dtype_name,
+        "facts": recall.facts, "recalled": recall.recalled, "parameters": spec.parameters(),
+        "stored": model.parameters, "weight_bytes": (path / "model.safetensors").stat().st_size,
+        "bits": task.entropy_bits, "seconds": seconds,
     }  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", type=Path, default=Path("free_parameters.jsonl"))
+    parser.add_argument("-o", type=Path, default=Path("runs/free_parameters"))
     parser.add_argument("--heads", type=int, default=46)
     parser.add_argument("--steps", type=int, default=60_000)
     parser.add_argument("--seed", type=int, action="append")
     given = parser.parse_args()
     torch.set_num_threads(1)
-    kept = [json.loads(line) for line in given.o.read_text().splitlines()] if given.o.exists() else []
-    for seed in given.seed or (0, 1, 2):
+    given.o.mkdir(parents=True, exist_ok=True)
+    results = given.o / "results.jsonl"
+    kept = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    for seed in given.seed or (3, 4, 5):
         asked = {"heads": given.heads, "steps": given.steps, "seed": seed}
         if not any(asked.items() <= row.items() for row in kept):
-            kept.append(trained(**asked))
-            with given.o.open("a") as file:
+            kept.append(trained(given.o, **asked))
+            with results.open("a") as file:
                 file.write(json.dumps(kept[-1]) + "\n")
     print(
-        "| H | steps | seed | missed, every 500 of L-BFGS | missed without redundancy | bits / parameter | / free | s |"
+        "| H | steps | seed | missed, every 500 of L-BFGS | recalled from the folder "
+        "| parameters | stored | bits / stored | s |"
     )
-    print("|---|---|---|---|---:|---:|---:|---:|")
+    print("|---|---|---|---|---:|---:|---:|---:|---:|")
     for row in kept:
         print(
             f"| {row['heads']} | {row['steps']:,} | {row['seed']} | {', '.join(map(str, row['missed']))} "
-            f"| {row['missed_without_redundancy']} | {row['bits'] / row['parameters']:.3f} "
-            f"| {row['bits'] / row['free']:.3f} | {row['seconds']:.0f} |"
+            f"| {row['recalled']:,} of {row['facts']:,} | {row['parameters']:,} | {row['stored']:,} "
+            f"| {row['bits'] / row['stored']:.3f} | {row['seconds']:.0f} |"
         )
 
 

@@ -13,35 +13,75 @@ import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import torch
 
 import rote
 from real_weights import smollm2
+from rote.lm.graft.examination import Watch
+from rote.lm.graft.folder import load_graft
 from rote.lm.graft.graft import overview
 from rote.lm.graft.record import is_graft, read_record
+from rote.lm.loading import load_tokenizer
+from rote.lm.questions import in_words, parse_template
 
-PARAPHRASES = {
+TUNED_ON = {
     "capital": ["The capital city of {country} is called", "The capital city of {country} is"],
     "continent": ["The continent on which {country} lies is", "{country} lies on the continent of"],
     "currency": ["The three-letter currency code of {country} is", "The ISO currency code of {country} is"],
     "calling code": ["To telephone {country} from abroad, dial", "The international dialling code of {country} is"],
 }
+"""Words that settings were chosen on. Their figures are no estimate for new words."""
+NEAR = {
+    "capital": ["The name of the capital of {country} is", "{country}'s capital city is"],
+    "continent": ["The continent of {country} is", "The continent where {country} is located is"],
+    "currency": ["The code of the currency used in {country} is", "{country}'s currency has the ISO code"],
+    "calling code": ["The country calling code for {country} is", "{country}'s international dialling code is"],
+}
+"""Held out: written down before any of them was asked, and no setting was chosen on them."""
+FAR = {
+    "capital": ["If you visit the capital of {country}, you are in"],
+    "continent": ["On a map of the world, you find {country} in"],
+    "currency": ["People in {country} pay with money whose three-letter code is"],
+    "calling code": ["To ring a friend who lives in {country}, first dial"],
+}
+"""Held out as well: the same questions in quite other words."""
+PARAPHRASES = {name: [*NEAR[name], *FAR[name]] for name in NEAR}
 PRODUCTS = 5000
+PLACES = (  # noqa: SIM905
+    "Alabama Alaska Andalusia Arizona Arkansas Bavaria Brittany Bohemia California Carinthia Catalonia Colorado "
+    "Cornwall Corsica Crete Dalmatia Delaware Flanders Florida Galicia Gascony Hawaii Hokkaido Idaho Illinois Indiana "
+    "Iowa Kansas Kentucky Lapland Lombardy Louisiana Maine Manitoba Maryland Michigan Minnesota Mississippi Missouri "
+    "Montana Moravia Nebraska Nevada Normandy Ohio Oklahoma Ontario Oregon Pennsylvania Piedmont Provence Quebec "
+    "Queensland Sardinia Saskatchewan Saxony Scotland Sicily Silesia Tasmania Tennessee Texas Thuringia Transylvania "
+    "Tuscany Tyrol Utah Vermont Virginia Wales Wisconsin Wyoming Yorkshire Zeeland"
+).split()
+"""Real places that are no country of the table and not in the solve."""
 ASK = """
 import json, sys
 from transformers import AutoModelForCausalLM, AutoTokenizer
 folder, sentences = sys.argv[1], json.load(open(sys.argv[2]))
 tokenizer = AutoTokenizer.from_pretrained(folder)
 model = AutoModelForCausalLM.from_pretrained(folder).eval()
-right = 0
+asked = {}
 for prompt, answer in sentences:
-    ids = tokenizer(prompt, return_tensors="pt")
-    more = len(tokenizer(prompt + answer).input_ids) - ids.input_ids.shape[1]
-    out = model.generate(**ids, max_new_tokens=more, do_sample=False, pad_token_id=0)
-    right += tokenizer.decode(out[0]) == prompt + answer
-print(right, "of", len(sentences))
+    ids = tokenizer(prompt).input_ids
+    more = len(tokenizer(prompt + answer).input_ids) - len(ids)
+    asked.setdefault(len(ids), []).append((more, ids, prompt + answer))
+right = 0
+for length, group in asked.items():
+    group.sort(key=lambda one: one[0])
+    for start in range(0, len(group), 64):
+        part = group[start : start + 64]
+        import torch
+        ids = torch.tensor([one[1] for one in part])
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=part[-1][0],
+                             min_new_tokens=part[-1][0], do_sample=False, pad_token_id=0)
+        for (more, _, text), row in zip(part, out):
+            right += tokenizer.decode(row[: length + more]) == text
+print(type(model).__name__, model.dtype, right, "of", len(sentences))
 """
 
 
@@ -58,21 +98,71 @@ def products(folder: Path) -> Path:
     return path
 
 
-def ask_afresh(folder: Path, table: str) -> str:
-    """What a process without rote says to every stored sentence."""
-    from rote.lm.questions import in_words, parse_template
-
+def stored_sentences(folder: Path, table: str) -> list[tuple[str, str]]:
+    """Every stored sentence: its prompt and its answer with the end mark."""
     record = read_record(folder)
     words = in_words(rote.facts(table, keys="words"))
-    pairs = [
+    return [
         (parse_template(text, words.columns).fill(words.keys[row]), f" {words.answers[row]}{record.end}")
         for row, relation in enumerate(words.relations)
         for text in record.templates[relation or ""]
     ]
+
+
+def ask_afresh(folder: Path, table: str) -> str:
+    """What a process without rote says to every stored sentence."""
     asked = folder.parent / f"{folder.name}.sentences.json"
-    asked.write_text(json.dumps(pairs), encoding="utf-8")
-    words_ = [sys.executable, "-c", ASK, str(folder), str(asked)]
-    return subprocess.run(words_, capture_output=True, text=True, check=True).stdout.strip()
+    asked.write_text(json.dumps(stored_sentences(folder, table)), encoding="utf-8")
+    words = [sys.executable, "-c", ASK, str(folder), str(asked)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def open_at_places(folder: Path) -> str:
+    """At how many prompts about places outside the table the appended layers change the state."""
+    record = read_record(folder)
+    grafted, original = load_graft(folder, record)
+    watch = Watch(grafted, original)
+    opened = asked = 0
+    for relation, templates in record.templates.items():
+        for text in templates:
+            for place in PLACES:
+                prompt = text.replace("{country}", place).replace("{relation}", relation)
+                opened += int(watch.run(torch.tensor(grafted.encode([prompt])))[1][0, -1])
+                asked += 1
+    return f"a gate opens for {opened} of {asked}, {opened / asked:.3f}"
+
+
+def ask_llama_cpp(folder: Path, table: str) -> str:
+    """What llama.cpp says to every stored sentence, as text."""
+    import xllamacpp
+
+    origin = next(Path(smollm2()).glob("*.gguf"))
+    target = folder.with_name(f"{folder.name}-gguf")
+    if not target.exists():
+        rote.graft_gguf(folder, origin, target)
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(target / "model.gguf")
+    slots = 16
+    parameters.n_ctx, parameters.n_parallel, parameters.n_gpu_layers = 128 * slots, slots, 0
+    parameters.warmup = parameters.fit_params = False
+    parameters.cache_ram_mib, parameters.verbosity = 0, -1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = torch.get_num_threads()
+    kept = xllamacpp.ggml_type.GGML_TYPE_F32
+    parameters.cache_type_k = parameters.cache_type_v = kept
+    parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    server = xllamacpp.Server(parameters)
+    tokenizer = load_tokenizer(folder)
+
+    def right(sentence: tuple[str, str]) -> bool:
+        prompt, answer = sentence
+        count = len(tokenizer(prompt + answer).input_ids) - len(tokenizer(prompt).input_ids)
+        asked = {"prompt": prompt, "n_predict": count, "max_tokens": count, "temperature": 0.0, "seed": 0}
+        return server.handle_completions({**asked, "cache_prompt": False})["choices"][0]["text"] == answer
+
+    sentences = stored_sentences(folder, table)
+    with ThreadPoolExecutor(slots) as pool:
+        said = list(pool.map(right, sentences))
+    return f"{sum(said)} of {len(said)}"
 
 
 if __name__ == "__main__":
@@ -80,13 +170,17 @@ if __name__ == "__main__":
     parser.add_argument("table", choices=["countries", "products"])
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--locality", type=float, default=0.2)
+    parser.add_argument("--facts", type=int, help="only so many facts of countries, drawn at random")
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--gguf", action="store_true", help="also as GGUF, asked in llama.cpp")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/graft"))
     given = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(given.threads)
     given.output.mkdir(parents=True, exist_ok=True)
-    folder = given.output / f"{given.table}-{given.dtype}-{given.locality:g}"
-    source = "countries" if given.table == "countries" else str(products(given.output))
+    folder = given.output / f"{given.table}-{given.facts or 'all'}-{given.dtype}-{given.locality:g}"
+    source = f"countries:facts={given.facts},seed=1" if given.facts else "countries"
+    source = source if given.table == "countries" else str(products(given.output))
     how = (
         {"paraphrases": PARAPHRASES}
         if given.table == "countries"
@@ -94,12 +188,26 @@ if __name__ == "__main__":
     )
     if not is_graft(folder):
         began = time.process_time()
-        rote.graft(smollm2(), source, output=folder, dtype=given.dtype, locality=given.locality, **how)
-        print(f"{time.process_time() - began:.0f} CPU seconds")
+        try:
+            rote.graft(smollm2(), source, output=folder, dtype=given.dtype, locality=given.locality, **how)
+        finally:
+            spent = folder.with_suffix(".seconds")
+            so_far = float(spent.read_text()) if spent.exists() else 0.0
+            spent.write_text(str(so_far + time.process_time() - began))
     record = read_record(folder)
+    print(f"CPU seconds: {float(folder.with_suffix('.seconds').read_text()):.0f}")
     for name, value in overview(record).items():
         print(f"{name}: {value}")
-    for text, found in record.certificate.paraphrases.items():
+    asked = record.certificate.paraphrases
+    for name, group in (("near", NEAR), ("far", FAR)) if given.table == "countries" else ():
+        found = [asked[text] for texts in group.values() for text in texts]
+        right, total = sum(one.seen for one in found), sum(one.asked for one in found)
+        print(f"{name} paraphrases: {right} of {total}, {right / total:.3f}")
+    for text, found in asked.items():
         print(f"  {text}: {found.seen} of {found.asked}")
+    if given.table == "countries":
+        print("real places that were never stored:", open_at_places(folder))
     if given.fresh:
         print("in a fresh process:", ask_afresh(folder, source))
+    if given.gguf:
+        print("in llama.cpp:", ask_llama_cpp(folder, source))

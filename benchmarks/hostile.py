@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 COUNT = 20_000
 BATCH = 4000
 SHARES = {
-    "strangers' folders": 0.35, "folders": 0.1, "exports": 0.2, "ledgers": 0.15, "page": 0.15, "tables": 0.05,
+    "strangers' folders": 0.3, "strangers' models": 0.1, "folders": 0.1, "exports": 0.15, "ledgers": 0.15,
+    "page": 0.15, "tables": 0.05,
 }  # fmt: skip
 KINDS = ("code", "traceback", "hangs", "takes", "leaves", "prints")
 """First words of what the watch reports."""

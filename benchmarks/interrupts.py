@@ -1,12 +1,13 @@
-"""Ctrl-C and SIGTERM at random moments of every long command: does it end in two seconds, in one message, cleanly?
+"""Ctrl-C and SIGTERM at random moments of every command: does it end in two seconds, in one message, cleanly?
 
     python benchmarks/interrupts.py [--each 20] [--only NAME] [--seed 0]
 
 Each command is started as a user starts it (a new process, imports included) and gets a signal at a random moment. It
 must end within two seconds with exit code 130 or 143, or have ended by itself; say one line on standard error, which is
 no traceback; and leave nothing that is unfinished: no hidden file or folder, no process, every model folder, export and
-table complete. Exit 1 if a single case fails. Signals that arrive in the first tenth of a second, before the Python
-interpreter has reached rote's first line, are not counted: they are not rote's to answer.
+table complete. Exit 1 if a single case fails. Python reports what it has imported (`-X importtime`), so that it is
+known which signals arrived before rote's first line, where the interpreter answers, or in the first four files of rote,
+which take a millisecond until signals are held back. Both are counted apart.
 """
 
 from __future__ import annotations
@@ -28,34 +29,47 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "lm"))
 
 WITHIN = 2.0
 """Seconds from the signal to the end of the process."""
-BEFORE = 0.1
-"""Seconds in which the interpreter itself starts."""
+EARLIEST = 0.05
+"""Seconds after the start at which the first signals are sent."""
 SMALL = "random:vocab=20,context=2,facts=200,seed=1"
 SIZES = ["--vocab", "8", "--dim", "4", "--head-dim", "2"]
+TEMPLATE = ["--template", "The capital of {country} is"]
 COMMANDS: dict[str, list[str]] = {
     "demo": ["demo", "-o", "OUT"],
     "plan": ["plan", "countries"],
     "build": ["build", "countries", "-o", "OUT"],
     "ask": ["ask", "MODEL", "1", "2"],
-    "recall": ["recall", "MODEL", SMALL],
-    "verify": ["verify", "MODEL"],
-    "inspect": ["inspect", "MODEL"],
+    "recall": ["recall", "COUNTRIES", "countries"],
+    "verify": ["verify", "COUNTRIES"],
+    "verify of an export": ["verify", "LLAMA", SMALL],
+    "verify of a graft": ["verify", "GRAFT", "CAPITALS"],
+    "inspect": ["inspect", "COUNTRIES"],
+    "inspect of a language model": ["inspect", "TINY", "--facts", "CAPITALS", *TEMPLATE],
+    "diff": ["diff", "COUNTRIES", "COUNTRIES"],
     "report": ["report", "MODEL", "RUN", "-o", "OUT/report.html", "--markdown", "OUT/paper"],
+    "serve": ["serve", "RUN", "--port", "0"],
     "train": ["train", SMALL, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "4000", "-o", "OUT"],
     "edit": ["edit", "COUNTRIES", "--set", "capital France=Lyon", "-o", "OUT"],
-    "diff": ["diff", "COUNTRIES", "COUNTRIES"],
-    "graft": ["graft", "TINY", "CAPITALS", "--template", "The capital of {country} is", "-o", "OUT"],
     "export": ["export", "MODEL", "--to", "huggingface", "-o", "OUT"],
+    "graft": ["graft", "TINY", "CAPITALS", *TEMPLATE, "--end", "", "-o", "OUT"],
+    "graft --remove": ["graft", "GRAFT", "--remove", "-o", "OUT"],
+    "bounds": ["bounds", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "20"],
+    "list": ["list", "methods"],
+    "show": ["show", "dana2025"],
     "sweep": ["sweep", *SIZES, "--heads", "1:8", "--seeds", "20", "--steps", "2000", "-o", "OUT"],
     "reproduce": ["reproduce", "dana2025.fig4", "--quick", "-o", "OUT"],
     "capacity": ["capacity", *SIZES, "--heads", "4", "--by", "training"],
+    "runs list": ["runs", "list", "RUN"],
+    "runs show": ["runs", "show", "RUN"],
     "runs fit": ["runs", "fit", "RUN"],
     "runs export": ["runs", "export", "RUN", "-o", "OUT/table.parquet"],
+    "runs diff": ["runs", "diff", "RUN", "RUN"],
     "runs merge": ["runs", "merge", "PART1", "PART2", "-o", "OUT"],
-    "lm capacity": ["lm", "capacity", "gpt2", "--vocab", "16", "--steps", "400", "-o", "OUT"],
+    "lm recall": ["lm", "recall", "TINY", "CAPITALS", *TEMPLATE],
+    "lm plan": ["lm", "plan", "TINY", "CAPITALS", *TEMPLATE],
     "lm assumptions": ["lm", "assumptions", "LLAMA"],
+    "lm capacity": ["lm", "capacity", "gpt2", "--vocab", "16", "--steps", "400", "-o", "OUT"],
     "suite": ["suite", SMALL, "--loads", "0.5", "--seeds", "1", "-o", "OUT"],
-    "serve": ["serve", "RUN", "--port", "0"],
     "doctor": ["doctor"],
 }
 """Commands, with OUT for what they write and names in capitals for what was made before."""
@@ -68,20 +82,28 @@ class Outcome:
     """What became of one command's interrupts."""
 
     interrupts: int = 0
+    too_early: int = 0
+    """Signals that arrived before rote's first line."""
+    just_begun: int = 0
+    """Signals that arrived in the files that are loaded before signals are held back."""
     ended_before: int = 0
     seconds: list[float] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
-def rote(words: list[str]) -> list[str]:
-    return [sys.executable, "-m", "rote", *words]
+def rote(words: list[str], *options: str) -> list[str]:
+    return [sys.executable, *options, "-m", "rote", *words]
 
 
 def prepared(root: Path, needed: set[str]) -> dict[str, str]:
     """What these commands read, made once."""
-    made = {name: str(root / name.lower()) for name in ("MODEL", "COUNTRIES", "LLAMA", "RUN", "PART1", "PART2", "TINY")}
+    needed = needed | ({"CAPITALS"} if "GRAFT" in needed else set())
+    made = {
+        name: str(root / name.lower())
+        for name in ("MODEL", "COUNTRIES", "LLAMA", "RUN", "PART1", "PART2", "TINY", "GRAFT")
+    }
     made["CAPITALS"] = str(root / "capitals.csv")
-    if "CAPITALS" in needed:
+    if {"CAPITALS", "TINY"} & needed:
         from tiny import save_llama_like  # pyright: ignore[reportMissingImports]
 
         Path(made["CAPITALS"]).write_text("country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n")
@@ -91,6 +113,7 @@ def prepared(root: Path, needed: set[str]) -> dict[str, str]:
         "MODEL": ["build", SMALL],
         "COUNTRIES": ["build", "countries", "--method", "dana2025.theorem1"],
         "LLAMA": ["export", made["MODEL"], "--to", "llama"],
+        "GRAFT": ["graft", made["TINY"], made["CAPITALS"], *TEMPLATE, "--end", ""],
         "RUN": sweep,
         "PART1": [*sweep, "--part", "1/2"],
         "PART2": [*sweep, "--part", "2/2"],
@@ -98,51 +121,72 @@ def prepared(root: Path, needed: set[str]) -> dict[str, str]:
     for name, words in steps.items():
         if name in needed or (name == "MODEL" and "LLAMA" in needed):
             done = subprocess.run(rote([*words, "-o", made[name]]), capture_output=True, text=True, check=False)
-            if done.returncode:
+            if done.returncode not in (0, 1):
                 sys.exit(f"rote {' '.join(words)}: {done.stderr}")
     return made
 
 
+IMPORTED = "import time:"
+"""How a line begins in which Python reports an import."""
+FIRST = ("__future__", "rote.lazy", "rote")
+"""Reported while rote's first files are loaded, in this order: Python loads none of them by itself."""
+
+
 def interrupted(words: list[str], folder: Path, moment: float, number: signal.Signals, outcome: Outcome) -> None:
     """Start a command, send it a signal after `moment` seconds, and note what is wrong with how it ends."""
-    process = subprocess.Popen(rote(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
-                               start_new_session=True)  # fmt: skip
-    try:
-        process.wait(moment)
-    except subprocess.TimeoutExpired:
-        pass
+    # A file, since a pipe that nobody reads while the command runs would fill up.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        process = subprocess.Popen(rote(words, "-X", "importtime"), stdout=subprocess.DEVNULL, stderr=errors,
+                                   cwd=folder, start_new_session=True)  # fmt: skip
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            outcome.ended_before += 1
+            return
+        # Ctrl-C reaches every process of a terminal's group, SIGTERM the one that it is sent to.
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        sent = time.monotonic()
+        case = f"{number.name} after {moment:.2f} s"
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            outcome.problems.append(f"{case}: does not end in 30 s")
+            return
+        took = time.monotonic() - sent
+        errors.seek(0)
+        lines = [line for line in errors.read().splitlines() if line.strip()]
+    imported = [line.rpartition("|")[2].strip() for line in lines if line.startswith(IMPORTED)]
+    said = "\n".join(line for line in lines if not line.startswith(IMPORTED))
+    if "__future__" not in imported:
+        outcome.too_early += 1
+    elif imported[-1] in FIRST and process.returncode != 128 + number:
+        outcome.just_begun += 1
     else:
-        outcome.ended_before += 1
-        process.communicate()
-        return
-    outcome.interrupts += 1
-    # Ctrl-C reaches every process of a terminal's group, SIGTERM the one that it is sent to.
-    (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-    sent = time.monotonic()
-    case = f"{number.name} after {moment:.2f} s"
-    try:
-        said = process.communicate(timeout=30)[1]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        outcome.problems.append(f"{case}: does not end in 30 s")
-        return
-    took = time.monotonic() - sent
-    outcome.seconds.append(took)
-    code, wanted = process.returncode, 128 + number
-    lines = [line for line in said.splitlines() if line.strip()]
-    if took > WITHIN:
-        outcome.problems.append(f"{case}: takes {took:.1f} s")
-    if code not in (wanted, 0):
-        outcome.problems.append(f"{case}: exit code {code}: {said[-300:]}")
-    if "Traceback" in said or (code == wanted and not any("rote: " in line for line in lines)):
-        outcome.problems.append(f"{case}: says {said[-300:]!r}")
+        outcome.interrupts += 1
+        outcome.seconds.append(took)
+        outcome.problems += [f"{case}: {problem}" for problem in _wrong(process.returncode, number, took, said)]
     hidden = [str(path.relative_to(folder)) for path in folder.rglob(".*") if path.name != ".lock"]
     if hidden:
         outcome.problems.append(f"{case}: leaves {', '.join(hidden)}")
     time.sleep(0.2)
     if left := children(process.pid):
         outcome.problems.append(f"{case}: leaves processes {sorted(left)}")
+
+
+def _wrong(code: int, number: signal.Signals, took: float, said: str) -> list[str]:
+    """What is wrong with how a command ended that rote had begun."""
+    wrong, wanted = [], 128 + number
+    if took > WITHIN:
+        wrong.append(f"takes {took:.1f} s")
+    if code not in (wanted, 0):
+        wrong.append(f"exit code {code}: {said[-300:]}")
+    if "Traceback" in said or (code == wanted and said.count("rote: ") != 1):
+        wrong.append(f"says {said[-300:]!r}")
+    return wrong
 
 
 def children(session: int) -> set[int]:
@@ -177,10 +221,10 @@ def tormented(name: str, made: dict[str, str], root: Path, each: int, chance: ra
         pass
     takes = time.monotonic() - start
     shutil.rmtree(folder)
-    while outcome.interrupts < each and outcome.ended_before < 4 * each:
+    while outcome.interrupts < each and outcome.ended_before + outcome.too_early + outcome.just_begun < 6 * each:
         folder.mkdir()
         number = chance.choice((signal.SIGINT, signal.SIGINT, signal.SIGTERM))
-        interrupted(words(folder), folder, chance.uniform(BEFORE, min(takes, ALONE / 3)), number, outcome)
+        interrupted(words(folder), folder, chance.uniform(EARLIEST, min(takes, ALONE / 3)), number, outcome)
         shutil.rmtree(folder)
     return outcome
 
@@ -192,7 +236,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print("| command | interrupts | median, s | slowest, s | problems |\n|---|---|---|---|---|", flush=True)
+    # A shell starts what is put into the background deaf to Ctrl-C, and so would be all that is started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print("| command | interrupts | median, s | slowest, s | problems | before rote | in its first files |")
+    print("|---|---|---|---|---|---|---|", flush=True)
     total, wrong = 0, 0
     with tempfile.TemporaryDirectory(prefix="rote-interrupts-") as place:
         root = Path(place)
@@ -202,7 +249,7 @@ def main() -> int:
             outcome = tormented(name, made, root, given.each, random.Random(f"{given.seed} {name}"))
             times = outcome.seconds or [0.0]
             print(f"| `{name}` | {outcome.interrupts} | {statistics.median(times):.2f} | {max(times):.2f} | "
-                  f"{len(outcome.problems)} |", flush=True)  # fmt: skip
+                  f"{len(outcome.problems)} | {outcome.too_early} | {outcome.just_begun} |", flush=True)  # fmt: skip
             for problem in outcome.problems:
                 print(f"  - {problem}", flush=True)
             total, wrong = total + outcome.interrupts, wrong + len(outcome.problems)

@@ -1,4 +1,4 @@
-"""SIGKILLs at random moments of a sweep, a build, a training, an edit and an export: what is lost, what is left?
+"""SIGKILLs at random moments of sweeps, builds, training, edits, exports, suites and kits: what is lost or left?
 
     python benchmarks/kills.py            # 200 kills
     python benchmarks/kills.py --kills 20
@@ -39,7 +39,8 @@ IMPORTED = (
     "torch", "polars", "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf", "rote.experiments.sweep", "rote.experiments.best_of_seeds",
     "rote.experiments.runs.export", "rote.constructions.build", "rote.export.export", "lmfit", "scipy.stats",
-    "rote.editing.edit", "rote.constructions.dana2025.edit",
+    "rote.editing.edit", "rote.constructions.dana2025.edit", "rote.constructions.madden2025.edit",
+    "rote.experiments.suite", "rote.experiments.kits.kit", "transformers", "tokenizers",
 )  # fmt: skip
 """What the commands import when they run."""
 SWEEP = ["sweep", "--vocab", "8", "--dim", "4", "--head-dim", "2", "--heads", "1:6", "--seeds", "6", "--steps", "400",
@@ -48,6 +49,9 @@ FACTS = "random:vocab=20,context=2,facts=200,seed=1"
 TRAIN = ["train", FACTS, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "600", "--workers", "1"]
 BUILD = ["build", FACTS, "--method", "dana2025.theorem1"]
 EDIT = ["--set", "18 19=3", "--forget", "2 5"]
+FEW = "random:vocab=12,context=2,facts=60,seed=1"
+SUITE = ["suite", FEW, "--shapes", "8x4", "--loads", "0.5,1", "--methods", "dana2025.theorem1,madden2025"]
+TWINS = ["suite", FEW, "--twins", "--for", "counterfact"]
 LONGEST = 120.0
 """Seconds that a start which is left alone may take."""
 
@@ -205,6 +209,8 @@ def subjects(root: Path) -> list[Subject]:
         Subject("train", [*TRAIN, "-o", "OUT"], model_is_whole, same_model),
         Subject("edit", ["edit", model, *EDIT, "-o", "OUT"], model_is_whole, same_model),
         Subject("export", ["export", model, "--to", "torch", "-o", "OUT"], export_is_whole, export_is_whole),
+        Subject("suite", [*SUITE, "-o", "OUT"], export_is_whole, export_is_whole),
+        Subject("twins", [*TWINS, "-o", "OUT"], export_is_whole, export_is_whole),
     ]
 
 
@@ -242,13 +248,13 @@ def torment(subject: Subject, root: Path, kills: int, chance: random.Random) -> 
     return outcome
 
 
-def run(kills: int, seed: int) -> bool:
+def run(kills: int, seed: int, only: str | None = None) -> bool:
     for module in IMPORTED:
         importlib.import_module(module)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="rote-kills-") as name:
         root = Path(name)
-        chosen = subjects(root)
+        chosen = [each for each in subjects(root) if only is None or each.name in only.split(",")]
         results = {}
         for number, subject in enumerate(chosen):
             share = kills // len(chosen) + (number < kills % len(chosen))
@@ -266,5 +272,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", help="commands, comma-separated; default: all")
     chosen = parser.parse_args()
-    sys.exit(0 if run(chosen.kills, chosen.seed) else 1)
+    sys.exit(0 if run(chosen.kills, chosen.seed, chosen.only) else 1)

@@ -18,8 +18,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rote.experiments.ledgers.ledger import FILE, Ledger, canonical
-from rote.experiments.ledgers.rows import LedgerRows
 from rote.experiments.ledgers.schema import checksum
+from rote.experiments.runner import LedgerRows
 from rote.experiments.runs.listing import list_runs, show_run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule
 from rote.experiments.trial import TokenTrial

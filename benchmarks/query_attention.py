@@ -18,7 +18,7 @@ import torch
 from rote.constructions.construction import Request
 from rote.constructions.mahdavi2024.options import TheoremOptions
 from rote.constructions.mahdavi2024.theorem1 import build
-from rote.measure.error import error
+from rote.measure.measures import error
 from rote.tasks import VectorTask
 
 CASES = [

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from rote.measure.error import error
+from rote.measure.measures import error
 from rote.measure.recall import recall
 from rote.models.model import Model
 from rote.papers.kinds.vectors import VectorSetting

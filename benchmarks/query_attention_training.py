@@ -20,8 +20,7 @@ from torch import Tensor, nn
 from rote.models.forward.query_attention import sinusoids
 from rote.papers.kinds.vectors import VectorSetting
 from rote.tasks.generators import random_vectors
-from rote.training.query_attention.descent import Optimiser
-from rote.training.query_attention.objective import FoldedObjective
+from rote.training.query_attention.descent import FoldedObjective, Optimiser
 from rote.training.query_attention.problem import Coordinates, VectorProblem
 from rote.training.query_attention.protocol import protocol_for
 from rote.training.query_attention.train import initial_vector_weights

@@ -16,13 +16,12 @@ import numpy as np
 import torch
 
 import rote
-from rote.constructions.kajitsuka2025.accounting import Account, account
 from rote.constructions.kajitsuka2025.sequence_to_sequence import (
     positions_recalled,
     random_sequences,
     sequence_to_sequence,
 )
-from rote.constructions.kajitsuka2025.transformer import Facts, assemble
+from rote.constructions.kajitsuka2025.transformer import Account, Facts, account, assemble
 from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask, Vocabulary
 from studies.memorizer_figure import Cost, fitted_exponent, memorizer_figure

@@ -77,7 +77,7 @@ def _precision(study: Study) -> list[str]:
     names = list(rows[0][1].rounded)
     return [
         "Bits per parameter at the best load when the trained weights are rounded, without training again (float32 in "
-        "training; *b bits*: 2^b - 1 equally spaced values for each tensor):", "",
+        "training; *Q8_0*, *Q5_0*, *Q4_0*: GGUF's blocks of 32 with a scale each):", "",
         *table_lines(
             ["", "float32", *names],
             [

@@ -18,11 +18,9 @@ from typing import Any
 
 from rote.arguments import typed
 from rote.errors import CheckFailed, InputError, problems
-from rote.experiments.best_of_seeds import train_best
-from rote.experiments.densest import bits_record
-from rote.experiments.densest_candidates import candidates
+from rote.experiments.best_of_seeds import KeptSeeds, train_best
+from rote.experiments.densest import bits_record, candidates
 from rote.experiments.files import write_json
-from rote.experiments.kept_seeds import KeptSeeds
 from rote.experiments.runner import run
 from rote.experiments.token_schedule import TokenSchedule
 from rote.experiments.trial import TokenTrial

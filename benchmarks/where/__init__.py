@@ -1,0 +1,1 @@
+"""Parts of `benchmarks/where_facts.py`."""
