@@ -50,7 +50,7 @@ def export(
         Default: float32.
     format_
         Format of few bits: Q8_0, Q5_0, Q5_1, Q4_0, Q4_1, MXFP4, TQ1_0 or TQ2_0 (gguf), int8 (llama, onnx) or int4
-        (onnx). int8 and int4 require a model built or trained with that --dtype, or with fewer levels.
+        (onnx). int8 and int4 require a model built or trained in that precision, or with fewer levels.
         Default: float32.
     template
         A sentence that the exported tokenizer reads as a key, "The {relation} of {country} is"; may be repeated.
