@@ -35,7 +35,8 @@ def test_every_entry_is_complete(entry):
     assert set(entry.tests) <= DEFINED, sorted(set(entry.tests) - DEFINED)
     assert entry.title
     assert entry.truth.endswith((".", ")"))
+    assert entry.quotation
+    assert entry.version
+    assert entry.place
     if entry.verdict in ("false", "unproved", "misprint or convention"):
-        assert entry.quotation
-        assert entry.version
         assert entry.counterexample

@@ -18,16 +18,20 @@ from rote.measure.head_use import head_table
 from rote.measure.inspection import inspect
 from rote.measure.precision import recall_by_precision, rounded
 from rote.models.attention_only import AttentionOnly
+from rote.models.mlp_transformer import MlpTransformer
 from rote.report.model_charts import (
     attention_chart,
+    components_chart,
     contributions_chart,
     heads_chart,
+    lost_chart,
     margins_chart,
     precision_chart,
     specialisation_chart,
 )
 from rote.report.plan_charts import bounds_chart, growth_charts, plan_chart, theory_chart
 from rote.tasks.facts import facts
+from rote.testing.random_models import random_model
 from rote.theory import bounds
 
 CHARTS = {
@@ -126,6 +130,7 @@ def test_charts_of_a_model_show_its_own_numbers(built):
     assert sum(bar.value for bar in contributions_chart(seen).bars) == pytest.approx(seen.margin, abs=1e-4)
     assert np.array(attention_chart(seen).values).sum(0) == pytest.approx(np.ones(model.spec.heads))
     assert max(bar.value for bar in heads_chart(table).bars) == max(use.loses for use in table.heads)
+    assert np.array(lost_chart(table).values).ravel().tolist() == [use.loses for use in table.heads]
     special = specialisation_chart(table)
     assert special is not None
     means = np.average(special.values, axis=0, weights=table.specialisation.facts)
@@ -134,6 +139,19 @@ def test_charts_of_a_model_show_its_own_numbers(built):
     assert [point.bits for point in points] == [23, 7, 1]
     assert points[0].recalled == task.facts > points[-1].recalled
     assert len(precision_chart(points).series[0].marks) == 3
+
+
+def test_components_are_drawn_layer_by_head_with_the_mlp_last():
+    task = facts("random:vocab=5,context=2,facts=8,seed=1")
+    model = random_model(
+        MlpTransformer(vocab=5, context=2, dim=4, head_dim=4, heads=3, layers=2, width=6), vocabulary=task.vocabulary
+    )
+    seen = inspect(model, task[0])
+    chart = components_chart(seen)
+    assert (chart.rows, chart.columns) == (["0", "1"], ["0", "1", "2", "MLP"])
+    direct = next(part.to_margin for part in seen.contributions if part.part == "skip")
+    assert np.sum(chart.values) + direct == pytest.approx(seen.margin, abs=1e-4)
+    assert chart.values[1][3] == next(part.to_margin for part in seen.contributions if part.name == "mlp 1")
 
 
 def test_rounding_to_seven_bits_is_what_bfloat16_keeps(built):

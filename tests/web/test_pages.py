@@ -97,9 +97,10 @@ def test_the_model_page_shows_margins_heads_and_facts(client, folder):
     model, task = read_folder(folder / "models" / "small").model, facts(folder / "facts.csv")
     table = head_table(model, task)
     weakest = task[int(table.by_margin()[0])]
-    assert unescape(text).index(shown(weakest)) < unescape(text).index("What each head stores")
+    assert unescape(text).index(shown(weakest)) < unescape(text).index("Ablation impact of each head")
     most = max(use.loses for use in table.heads)
     assert f'<td class="number">{most}</td>' in text
+    assert f"layer 0, head {table.heads[-1].head}: {table.heads[-1].loses}<" in text
     found = client.get("/inspector/search", params={"model": "0/models/small", "search": "colour c"}).text
     assert unescape(found).count("colour c →") == 1
 

@@ -41,10 +41,8 @@ def _kind(verdict: Verdict) -> list[object]:
 
 
 def _entry(entry: Erratum) -> Iterable[str]:
-    where = f"{entry.place}, {entry.version}" if entry.version else entry.place
-    yield f"**{entry.title}.** *{entry.verdict}*. {where}. `{entry.id}`"
-    if entry.quotation:
-        yield from ("", f"> {_literal(entry.quotation)}")
+    yield f"**{entry.title}.** *{entry.verdict}*. {entry.place}, {entry.version}. `{entry.id}`"
+    yield from ("", f"> {_literal(entry.quotation)}")
     if entry.counterexample:
         yield from ("", entry.counterexample)
     yield from ("", entry.truth, "", "Tests: " + ", ".join(f"`{test}`" for test in entry.tests))

@@ -12,6 +12,8 @@ SLIDES = "slides, June 13, 2024"
 MAHDAVI = "arXiv:2306.02010v3, abstract"
 MAHDAVI_REVIEWS = "reviews of ICLR 2024, excerpts"
 KAJITSUKA = "arXiv:2409.17677, abstract"
+MADDEN = "arXiv:2405.13718v3, abstract"
+NICHANI = "arXiv:2412.06538v1, abstract"
 KAJITSUKA_LISTING = "theorems and figure captions, as listed for arXiv:2409.17677"
 
 preprint = partial(Quotation, text=PREPRINT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +20,9 @@ MOST_DOTS = 60
 MOST_BARS = 24
 MOST_COLUMNS = 80
 """Heads of a heat map."""
+Cell = tuple[int, int | None]
+"""Layer and head; no head is the layer's MLP."""
+LOST, DECIDED = "facts lost without it", "facts it decides"
 
 
 def margins_chart(table: HeadTable, task: Task, title: str = "margins of all facts") -> XYChart:
@@ -105,6 +108,29 @@ def layers_chart(seen: Inspection) -> BarChart | None:
     return BarChart("layer by layer", "adds to the margin", bars)
 
 
+def components_chart(seen: Inspection) -> HeatMap:
+    """What every head and every MLP adds to the margin, one row per layer."""
+    added = {(part.layer or 0, part.head): part.to_margin for part in seen.contributions if part.part != "skip"}
+    return _layer_map(added, f"what every head adds to {seen.answer} over {seen.nearest}", "adds to the margin")
+
+
+def lost_chart(table: HeadTable) -> HeatMap:
+    """Facts lost without each head, one row per layer; what a head decides where the loss is not known."""
+    exact = all(head.loses is not None for head in table.heads)
+    lost: dict[Cell, float] = {(head.layer, head.head): float(_lost(head.loses, head.decides)) for head in table.heads}
+    return _layer_map(lost, f"{LOST if exact else DECIDED}, head by head", "facts")
+
+
+def _layer_map(values: Mapping[Cell, float], title: str, note: str) -> HeatMap:
+    """One row per layer, one column per head, MLPs in the last."""
+    layers = sorted({layer for layer, _ in values})
+    heads = sorted({head for _, head in values if head is not None})
+    columns = [*heads, None] if any(head is None for _, head in values) else heads
+    names = ["MLP" if column is None else str(column) for column in columns]
+    cells = [[values.get((layer, column)) for column in columns] for layer in layers]
+    return HeatMap(title, "head", "layer", names, [str(layer) for layer in layers], cells, note=note)
+
+
 def attention_chart(seen: Inspection, layer: int = 0) -> HeatMap:
     """How much each head of a layer attends to each token of the key."""
     heads = [part for part in seen.contributions if part.part == "head" and part.layer == layer]
@@ -130,8 +156,8 @@ def heads_chart(table: HeadTable, most: int = MOST_BARS) -> BarChart:
         for head in order
     ]
     more = "" if len(order) == len(table.heads) else f", the {len(order)} of {len(table.heads)} that lose most"
-    label = "facts lost without it" if exact else "facts it decides"
-    return BarChart(f"what each head stores{more}", label, bars)
+    label = LOST if exact else DECIDED
+    return BarChart(f"ablation impact of each head{more}", label, bars)
 
 
 def _lost(loses: int | None, decides: int) -> int:

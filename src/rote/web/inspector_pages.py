@@ -16,9 +16,11 @@ from rote.measure.head_use import facts_lost, head_table
 from rote.measure.inspection import HeadIndex, Inspection, heads_named, inspect
 from rote.report.model_charts import (
     attention_chart,
+    components_chart,
     contributions_chart,
     heads_chart,
     layers_chart,
+    lost_chart,
     margins_chart,
     specialisation_chart,
     without_chart,
@@ -174,7 +176,7 @@ def _facts(query: Query, opened: Opened, listing: Listing, measuring: Jobs) -> d
             "rows": [int(row) for row in ranked[(number - 1) * A_PAGE : number * A_PAGE]],
             "pages": -(-len(ranked) // A_PAGE),
             "charts": [margins_chart(table, task), heads_chart(table, 12)],
-            "specialisation": specialisation_chart(table),
+            "maps": [chart for chart in (lost_chart(table), specialisation_chart(table)) if chart is not None],
             "heads": heads,
         }
     return content
@@ -198,5 +200,6 @@ def _taken_apart(seen: Inspection, every: bool) -> dict[str, Any]:
             for chart in (contributions_chart(seen, 16), without_chart(seen, 16), layers_chart(seen))
             if chart is not None
         ],
+        "components": components_chart(seen),
         "attention": [attention_chart(seen, layer) for layer in layers] if cells <= MOST_ATTENTION else [],
     }

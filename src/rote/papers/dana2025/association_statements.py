@@ -15,7 +15,7 @@ LEMMA_2_PRINTED = preprint(
     "Lemma 2",
 )
 LEMMA_2_APPLIED = preprint(
-    "We can now apply Lemma 2 to A', for some choice of e, pos and W_{QK}^h such that A' has rank T_0.",
+    "We can now apply Lemma 2 to A', for some choice of e, pos and W_{QK}^h such that A' has rank T_0 .",
     "Appendix A.2",
 )
 COROLLARY_1_PRINTED = preprint(

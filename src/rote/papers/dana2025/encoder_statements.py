@@ -24,8 +24,8 @@ TWO_DIMENSIONS = preprint(
 )
 SOLVABLE = preprint(r"Thus there exists a solution $\lambda(t_{1:S})$ to equation (6).", "Appendix A.3")
 BOUND_2 = preprint(
-    r"d_{KL}(\pi, \mathcal{L}(N, S, d)) \leq \mathbb{E}_{t_{1:S}} \left[ (1 - \pi(g(t_{1:S}) | t_{1:S})) \log \left( "
-    r"\frac{N - 1}{e^{-H(\pi_{t_{1:S}})} - 1} \right) \left( \frac{1 + 2C + Cd_{TV}(\tilde{\pi}_{t_{1:S}}, "
+    r"d_{KL}(\pi, \mathcal{L}(N, S, d)) \leq \mathbb{E}_{t_{1:S}} \left[(1 - \pi(g(t_{1:S}) | t_{1:S})) \log \left("
+    r"\frac{N - 1}{e^{-H(\pi_{t_{1:S}})} - 1} \right) \left(\frac{1 + 2C + Cd_{TV}(\tilde{\pi}_{t_{1:S}}, "
     r"\pi_{unif})}{1 - 2C} \right) \right]",
     "Theorem 2",
 )

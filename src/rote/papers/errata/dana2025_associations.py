@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rote.papers.dana2025.association_statements import LEMMA_2_PRINTED
 from rote.papers.errata.erratum import Erratum
 from rote.papers.texts import PREPRINT
 
@@ -13,10 +14,7 @@ ASSOCIATION_ERRATA = (
         place="Section 4.1, Lemma 2",
         verdict="false",
         title="Lemma 2 needs d <= N + S - 2, and a condition on the token sequences",
-        quotation=(
-            r"For T_0 token sequences, there exists matrices W_{QK}^i and embeddings e and pos such that the family "
-            r"$\{A(t_{1:S})\}_t$ has rank greater than $\min(T_0, Hd)$."
-        ),
+        quotation=LEMMA_2_PRINTED.words,
         counterexample=(
             "N = 2, S = 2, d = 4, H = 1, all 4 contexts: min(T_0, Hd) = 4. Attention outputs are a_1 x_1 + a_2 x_2 "
             "with a_1 + a_2 = 1, combinations of e(1) + pos_2, e(2) - e(1) and pos_1 - pos_2, so the rank is at most "
@@ -64,7 +62,7 @@ ASSOCIATION_ERRATA = (
         verdict="unproved",
         title="A span that fills the space does not give matrices of full rank",
         quotation=(
-            r"It is in fact sufficient to have the image of f not contained in any hyperplane of \mathbb{R}^{d,T_0}, "
+            r"It is in fact sufficient to have the image of f not contained in any hyperplane of \mathbb{R}^{d,T_0} , "
             r"which is the property we will prove."
         ),
         counterexample=(
@@ -99,7 +97,7 @@ ASSOCIATION_ERRATA = (
         title="Theorem 1 fails where d_h and d are large for the tokens that occur",
         quotation=(
             r"Let $\varepsilon \geq 0$ and $\gamma > 0$. Under Assumption 2 there exists $f_{W,E}$ and an AoT "
-            r"\mathcal{T} with embedding dimension d, head dimension d_h, and H attention heads, satisfying $d_h H "
+            r"\mathcal{T} with embedding dimension d, head dimension d_h , and H attention heads, satisfying $d_h H "
             r"+ d \geq T_{\epsilon}$"
         ),
         counterexample=(
@@ -183,10 +181,10 @@ ASSOCIATION_ERRATA = (
         id="dana2025.position-groups",
         paper="dana2025",
         version=PREPRINT,
-        place="Lemma 2",
+        place="Section 4.1, Lemma 2",
         verdict="note",
         title="Positions that share no tokens lose one more dimension",
-        quotation="",
+        quotation=LEMMA_2_PRINTED.words,
         truth=(
             "In keys such as (relation, country) each group of positions that shares tokens fixes one more sum of "
             "weights: with g groups a head adds at most N + S - g - 1 dimensions."

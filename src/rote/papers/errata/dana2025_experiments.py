@@ -14,8 +14,8 @@ EXPERIMENT_ERRATA = (
         verdict="misprint or convention",
         title="The printed training schedule did not make the released values",
         quotation=(
-            r"From π, we generated 1000 batches of 2^{10} elements each, and trained the model for 10 epochs. We used "
-            r"Adam with default parameters and a learning rate of 10^{-3}."
+            r"From π , we generated 1000 batches of 2^{10} elements each, and trained the model for 10 epochs. We used "
+            r"Adam with default parameters and a learning rate of 10^{-3} ."
         ),
         counterexample=(
             "The released notebook draws 2^6 batches of 2^8, trains 64 epochs, and its rate falls linearly from 0.01 "

@@ -31,7 +31,7 @@ class Erratum:
     verdict: Verdict
     title: str
     quotation: str
-    """The printed words, in the paper's own notation; empty where a note corrects no sentence."""
+    """The printed words, verbatim from the text that `version` names: what the entry corrects, sharpens or uses."""
     truth: str
     tests: tuple[str, ...]
     """Names of test functions that fail if this entry is wrong."""

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from rote.papers.claims import Quotation
 from rote.papers.errata.erratum import Erratum, Verdict
+from rote.papers.kajitsuka2025.statements import LITTLE_INFLUENCE, WIDTH_14
+from rote.papers.mahdavi2024.statements import OMEGA, TIGHT
+from rote.papers.texts import MADDEN, NICHANI, preprint
+
+NEURONS = preprint(
+    r"If the head has to learn the mask, then the construction still uses one attention per neuron, but each head "
+    r"needs to satisfy $d_h \geq 1+S$ and $d \geq 2+S$.",
+    "Attention simulating MLPs, in Section 6 of Dana et al.",
+)
+LINEAR_MEMORIES = Quotation(
+    "We begin by proving that the storage capacities of both linear and MLP associative memories scale linearly with "
+    "parameter count.",
+    "abstract",
+    NICHANI,
+)
+ONE_LAYER = Quotation(
+    "Our lower bounds are for one-layer multi-head decoder-only transformers and our proofs highlight an important "
+    "injectivity property satisfied by self-attention.",
+    "abstract",
+    MADDEN,
+)
 
 
-def _note(id: str, paper: str, place: str, title: str, truth: str, *tests: str, verdict: Verdict = "note") -> Erratum:
-    return Erratum(id, paper, "", place, verdict, title, "", truth, tests)
+def _note(
+    id: str, quoted: Quotation, place: str, title: str, truth: str, *tests: str, verdict: Verdict = "note"
+) -> Erratum:
+    """A note on the statement at `place`; `quoted` is what the text that was read prints of it, with its own place."""
+    where = place if place == quoted.place else f"{place}; quoted: {quoted.place}"
+    return Erratum(id, id.partition(".")[0], quoted.text, where, verdict, title, quoted.words, truth, tests)
 
 
 OTHER_NOTES = (
     _note(
         "mahdavi2024.score-size",
-        "mahdavi2024",
+        OMEGA,
         "Theorem 1, with random heads",
         "Small scores are badly conditioned",
         "To first order in the scores every head is linear in the query, so all heads together have rank d + 1. At d "
@@ -22,7 +48,7 @@ OTHER_NOTES = (
     ),
     _note(
         "mahdavi2024.narrow-heads",
-        "mahdavi2024",
+        OMEGA,
         "Theorem 1",
         "The head dimension does not limit the rank",
         "The theorem is a lower bound, H(min(n, k) - 1) + 1. Scores of rank k < n pass through a softmax, so at n = "
@@ -32,7 +58,7 @@ OTHER_NOTES = (
     ),
     _note(
         "mahdavi2024.largest-rank",
-        "mahdavi2024",
+        TIGHT,
         "Theorem 1",
         "The largest rank in general",
         "With a the dimension of the affine hull of all tokens of all contexts it is Ha, plus one if the hull misses "
@@ -43,7 +69,7 @@ OTHER_NOTES = (
     ),
     _note(
         "mahdavi2024.signs",
-        "mahdavi2024",
+        OMEGA,
         "proof of Theorem 1",
         "The heads of the proof, made definite",
         "Each head owns r - 1 examples and saturates on all others. In a shared context what saturation leaves is a "
@@ -53,7 +79,7 @@ OTHER_NOTES = (
     ),
     _note(
         "kajitsuka2025.long-words",
-        "kajitsuka2025",
+        WIDTH_14,
         "Theorem 4.1",
         "Words longer than a float's are silently wrong",
         "The construction needs integers of hundreds of bits. A float64 cast of such a network gives wrong labels. "
@@ -63,7 +89,7 @@ OTHER_NOTES = (
     ),
     _note(
         "kajitsuka2025.uniform-softmax",
-        "kajitsuka2025",
+        LITTLE_INFLUENCE,
         "Theorem 4.1, uniform attention",
         "Uniform softmax attention is not exact unless the length is a power of two",
         "1/n is rounded; a snap block after attention restores whole numbers.",
@@ -72,7 +98,7 @@ OTHER_NOTES = (
     ),
     _note(
         "kajitsuka2025.order",
-        "kajitsuka2025",
+        WIDTH_14,
         "Theorem 4.1, uniform attention",
         "Averages are blind to order",
         "Positions must enter the token where order counts.",
@@ -81,7 +107,7 @@ OTHER_NOTES = (
     ),
     _note(
         "nichani2024.constant",
-        "nichani2024",
+        LINEAR_MEMORIES,
         "capacity of a trained linear memory",
         "d^2/(2 ln T) is passed at the four sizes measured",
         "Trained memories hold 1.86, 1.76, 1.67, 1.60 times that at d = 16, 32, 64, 128. It is for facts with an "
@@ -91,7 +117,7 @@ OTHER_NOTES = (
     ),
     _note(
         "huben2023.one-dimension-less",
-        "huben2023",
+        NEURONS,
         "one head per neuron",
         "One dimension less",
         "With a resting position of zeros in front, inputs of D numbers at S positions take a stream of D + S, so d "
@@ -101,7 +127,7 @@ OTHER_NOTES = (
     ),
     _note(
         "huben2023.resting-position",
-        "huben2023",
+        NEURONS,
         "one head per neuron",
         "Token contexts have no resting position",
         "One layer cannot read the context before its neurons do, so an MLP memory becomes an attention-only model of "
@@ -110,7 +136,7 @@ OTHER_NOTES = (
     ),
     _note(
         "madden2025.thresholds",
-        "madden2025",
+        ONE_LAYER,
         "lower bound",
         "Thresholds must lie among the inputs",
         "Gaussian biases leave neurons that are on, or off, for every context; with ReLU a square system is then "
@@ -120,7 +146,7 @@ OTHER_NOTES = (
     ),
     _note(
         "madden2025.dimension",
-        "madden2025",
+        ONE_LAYER,
         "lower bound, for distributions",
         "Distributions need dim >= vocab - 1 besides the neurons",
         "The unembedding has rank d.",
