@@ -229,12 +229,13 @@ def test_context_windows_of_gpt2_and_gpt3_against_the_previous_bound():
 
 
 def test_counts_of_section_6():
-    """2S + 4N + 8T is linear in T, depth gives sqrt(T log T), simulated neurons cost (d + S)/d more than Theorem 1."""
+    """2S + 4N + 8T is linear in T, depth gives sqrt(T log T), simulated neurons (d + S)(S + N + T)."""
     sizes = [(50, 2, T) for T in (10**3, 10**4, 10**5)]
     for vocab, context, T in sizes:
         assert corollary1_parameters(vocab, context, T) == 2 * context + 4 * vocab + 8 * T - 16
         assert deep_parameters(vocab, context, T) < corollary1_parameters(vocab, context, T)
-        assert simulated_parameters(vocab, context, 20, T) > theorem1_parameters(vocab, context, 20, T) / 4
+        assert theorem1_parameters(vocab, context, 20, T) == 20 * (context + 2 * vocab + 4 * (T - 20))
+        assert simulated_parameters(vocab, context, 20, T) == (20 + context) * (context + vocab + T)
     deep = [deep_parameters(50, 2, T) for _, _, T in sizes]
     assert deep[2] / deep[1] < 10**0.6
 

@@ -139,7 +139,7 @@ def test_corollary1_counts_parameters_as_the_paper_does():
 
 
 def test_heads_wider_than_dim_add_only_dim():
-    """Corollary 1 with d_h = 5 at d = 2 would promise 102; features of two dimensions have rank 2 per head."""
+    """Experiment 6 counts 102 with d_h = 5 at d = 2, beyond d_h <= d: features of two dimensions add 2 per head."""
     found = by_id(vocab=10, context=2, dim=2, head_dim=5, heads=20, wide_heads=True)
     assert not found["dana2025.theorem1"].applies
     assert found["rote.rank"].associations == found["dana2025.corollary1"].associations == 42
