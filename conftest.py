@@ -22,6 +22,8 @@ from sybil.parsers.markdown import CodeBlockParser
 ROOT = Path(__file__).parent
 LONGEST = {"README.md", "docs", "web", "export", "test_on_ray.py", "test_kills.py"}
 """Files and folders."""
+CELL = "{code-cell} python3"
+"""Of the tutorials, which the site shows as notebooks with their output."""
 
 
 class FileOrBlock(PythonEvaluator):
@@ -80,9 +82,13 @@ def clean_up(namespace: dict) -> None:
 
 
 pytest_collect_file = Sybil(
-    parsers=[CodeBlockParser("python", FileOrBlock()), CommandParser()],
+    parsers=[
+        CodeBlockParser("python", FileOrBlock()),
+        CodeBlockParser(CELL, PythonEvaluator()),
+        CommandParser(),
+    ],
     path=str(ROOT),
-    patterns=["README.md", "docs/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/concepts/*.md", "docs/tutorials/*.md"],
     setup=in_empty_folder,
     teardown=clean_up,
 ).pytest()

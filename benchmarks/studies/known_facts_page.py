@@ -1,27 +1,35 @@
-"""A page: what a language model knows of a table, every relation under every template, and the table itself."""
+"""A page: what a language model knows of a table, by relation and template; a CSV beside it has the facts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
 from pathlib import Path
 
 from rote.charts.style import BLUE, GREEN, ORANGE, figure, save
 from rote.experiments.files import write_text
+from rote.files import replacing
 from rote.lm.recall import MEASURES, LanguageRecall, Reply
 from rote.report.markdown import table_lines
+from rote.words import cell
 
 INTRODUCTION = """\
-A fact is right by the *first token* when that token has strictly the largest logit, by the *whole answer* when greedy
-decoding says all of it, and by *choice* when it is the likeliest of all answers that the table has for its relation.
-Intervals are Wilson's at 95 %. *Bits* are those of a code: what the answers cost after the neutral prompt, which has
-`this country` in the country's place, less what they cost after their own: an answer that is likely anyway earns
-nothing, and a wrong conviction costs."""
+Three measures, from strict to generous. Intervals are Wilson's at 95 %.
 
+- *First token*: the answer's first token has strictly the largest logit.
+- *Whole answer*: greedy decoding says all of it.
+- *Choice*: it is the likeliest of all answers that the table has for its relation.
+
+*Bits* are a cross-entropy (codelength) estimate: the code length of the answers after a neutral prompt, with
+`this country` in the country's place, minus that after their own prompt. A likely answer has zero gain, and a
+confident wrong one costs bits."""
+
+COLUMNS = ("relation", "asked", "answer", "right", "templates", "said")
 COLOURS = dict(zip(MEASURES, (BLUE, ORANGE, GREEN), strict=True))
 
 
 def write_known_facts_page(result: LanguageRecall, name: str, table: str, page: Path, command: str) -> list[Path]:
-    """Write the page and its figure beside it; `name` is the model's as readers know it."""
+    """Write the page, its figure and its facts beside it; `name` is the model's as readers know it."""
+    every = write_facts(result, page.with_suffix(".csv"))
     drawn = known_facts_figure(result, name, page.with_suffix(".png"))
     counted = result.parameters
     lines = [
@@ -29,8 +37,8 @@ def write_known_facts_page(result: LanguageRecall, name: str, table: str, page: 
         f"{counted.total:,} parameters (all weights, tied ones once; {counted.embeddings:,} of them in embedding "
         f"tables), read in {result.dtype}. `{command}`", "",
         *INTRODUCTION.splitlines(), "",
-        f"In all {result.bits:,.0f} bits by the code, each relation at the mean over its templates: "
-        f"{result.bits_per_parameter:.2g} bits per parameter, for one table of the many that the model read. "
+        f"The model holds {result.bits:,.0f} bits of this table, each relation at the mean over its templates. That is "
+        f"{result.bits_per_parameter:.2g} bits per parameter, for one of the many tables that it read. "
         f"The ceiling, the most that any model could recall, is {result.ceiling:.2%}.", "",
         f"![shares right by relation and template]({drawn.name})", "",
         "## By relation and template", "",
@@ -44,12 +52,11 @@ def write_known_facts_page(result: LanguageRecall, name: str, table: str, page: 
             [[relation or "all", *_spreads(result, relation)] for relation in result.relations],
             [False, False, False, False, False],
         ),
-        "", "## The whole table", "",
-        "Under how many of the templates the first token is right, and what the first template's prompt made the model "
-        "say where it is not.", "",
-        *_whole_table(result),
+        "",
+        f"[{every.name}]({every.name}) has one row per fact: under how many templates the first token is right, and "
+        "what the model said after the first template where it is not.",
     ]  # fmt: skip
-    return [write_text(page, "\n".join(lines) + "\n"), drawn]
+    return [write_text(page, "\n".join(lines) + "\n"), drawn, every]
 
 
 def known_facts_figure(result: LanguageRecall, name: str, path: Path) -> Path:
@@ -99,23 +106,15 @@ def _spreads(result: LanguageRecall, relation: str | None) -> list[str]:
     return [*(f"{share:.1%} ± {deviation:.1%}" for share, deviation in shares), f"{mean:,.0f} ± {spread:,.0f}"]
 
 
-def _whole_table(result: LanguageRecall) -> list[str]:
-    """A row per fact of the table, in the order of the table's rows."""
+def write_facts(result: LanguageRecall, path: Path) -> Path:
+    """One row per fact, by relation, in the order of the table's rows."""
     replies: dict[int, list[Reply]] = {}
     for reply in result.replies:
         replies.setdefault(reply.row, []).append(reply)
-    ordered = [(own[0].relation or "", row, own) for row, own in sorted(replies.items())]
-    relations = list(dict.fromkeys(relation for relation, _, _ in ordered))
-    lines: list[str] = []
-    for relation in relations:
-        rows = [_fact(own) for name, _, own in ordered if name == relation]
-        lines += ["<details>", f"<summary>{relation or 'facts'} ({len(rows)})</summary>", ""]
-        lines += table_lines(["asked", "answer", "right", "said"], rows, [False, False, True, False])
-        lines += ["", "</details>", ""]
-    return lines
-
-
-def _fact(own: Sequence[Reply]) -> list[object]:
-    first = own[0]
-    said = "" if first.first_token else first.said.replace("`", "'")
-    return [first.prompt, first.answer, f"{sum(reply.first_token for reply in own)} of {len(own)}", said]
+    with replacing(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for own in sorted(replies.values(), key=lambda own: (own[0].relation or "", own[0].row)):
+            right, said = sum(reply.first_token for reply in own), "" if own[0].first_token else own[0].said
+            writer.writerow(map(cell, (own[0].relation or "", own[0].prompt, own[0].answer, right, len(own), said)))
+    return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
 from dataclasses import replace
@@ -137,11 +138,15 @@ def test_the_page_of_known_facts_shows_every_relation_template_and_fact(tmp_path
     result = language_recall(
         load_language_model(save_gpt2(tmp_path / "gpt2")), facts(str(table), keys="words"), templates
     )
-    page, drawn = write_known_facts_page(result, "GPT-2", "facts", tmp_path / "known.md", "make the page")
+    page, drawn, every = write_known_facts_page(result, "GPT-2", "facts", tmp_path / "known.md", "make the page")
     text = page.read_text()
     assert drawn.read_bytes().startswith(PNG)
     assert all(f"| {template} |" in text for template in templates)
-    for reply in result.replies:
-        if reply.template == templates[0]:
-            assert f"| {reply.prompt} | {reply.answer} |" in text
+    with every.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    replies = [reply for reply in result.replies if reply.template == templates[0]]
+    assert [(row["relation"], row["asked"], row["answer"]) for row in rows] == [
+        (reply.relation or "", reply.prompt, reply.answer) for reply in replies
+    ]
+    assert sum(int(row["right"]) for row in rows) == sum(reply.first_token for reply in result.replies)
     assert "tied ones once" in text
