@@ -12,7 +12,7 @@ import numpy as np
 from rote.charts import ChartSeries, HeatMap, Mark, XYChart
 from rote.charts.drawing import write_chart
 from where.calibration import Score
-from where.findings import Findings, bootstrap, heads_share, likeness
+from where.findings import Findings, bootstrap, heads_part, heads_share, likeness
 from where.theory import LayerTheory, most
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -50,6 +50,26 @@ def component_rows(known: Findings) -> list[dict[str, Any]]:
         row = {"relation": known.case.relation, "component": str(part)}
         row |= {method: float(values[number]) for method, values in means.items()}
         rows.append({**row, "attention_subject": "", "attention_last": "", **looks})
+    return rows
+
+
+def fact_rows(found: Findings) -> list[dict[str, Any]]:
+    """One line per fact: margin, heads' share and largest component by every method, and the set that loses it."""
+    kept = found.sets("own")["sets"] if found.case.known and found.has_sets else []
+    sets = {tuple(one["key"]): ", ".join(one["components"]) for one in kept}
+    shares = {method: heads_part(effect) for method, effect in found.effects.items()}
+    rows = []
+    for number, fact in enumerate(found.found.facts):
+        row: dict[str, Any] = {
+            "relation": found.case.relation, "country": fact.key[-1], "answer": fact.answer, "said": fact.recalled,
+            "margin": float(fact.margin), "sum_error": float(found.found.rounding[number]),
+            "set": sets.get(fact.key, ""),
+        }  # fmt: skip
+        for method, (heads, every) in shares.items():
+            largest = int(np.nan_to_num(found.effects[method][number]).argmax())
+            row[f"{method}, heads' share"] = float(heads[number] / every[number]) if every[number] else ""
+            row[f"{method}, largest"] = str(found.found.components[largest])
+        rows.append(row)
     return rows
 
 

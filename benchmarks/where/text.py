@@ -16,6 +16,7 @@ from where.page import (
     calibration_table,
     component_rows,
     control_rows,
+    fact_rows,
     france,
     heat,
     kind_rows,
@@ -44,13 +45,15 @@ def write_page(
     taken_apart, france_rows = france(known)
     write_csv("shares", shares)
     write_csv("france", france_rows)
+    write_csv("facts", [row for found in cases.values() for row in fact_rows(found)])
     write_csv("components", [row for found in cases.values() if found.case.known for row in component_rows(found)])
     text = [
         "# Where SmolLM2 keeps the capitals\n",
         f"`python benchmarks/where_facts.py` measures and writes this page ({seconds / 60:.0f} CPU minutes). The "
         "model is SmolLM2-135M-Instruct: 30 layers of 9 heads and an MLP, a GGUF file of 4-bit weights (Q4_1), run in "
         "float32. Facts are those of `countries` whose answer's first token it says; intervals are 95 % by bootstrap "
-        "over facts.\n",
+        "over facts. Continents are the second relation; of currencies and calling codes it says too few "
+        "([smollm2_countries.md](smollm2_countries.md)).\n",
         "## Findings\n",
         *findings(known, lines, shares),
         "## Capital of France\n",
@@ -78,6 +81,7 @@ def write_page(
                 for row in shares
             ],
         ),
+        f"Every fact with its margin, shares, largest components and set: [{STEM}.facts.csv]({STEM}.facts.csv).\n",
         *set_sections(cases),
         *control_section(cases),
         "## Calibration\n",

@@ -4,8 +4,8 @@ import pytest
 
 from rote.experiments.blocks.findings import BlockCurve, BlockFindings, BlockPoint, BlockSeries
 from rote.experiments.blocks.schedule import BlockSchedule
-from rote.experiments.blocks.verdicts import decide_on_blocks, exponent_of
-from rote.papers import figures_named
+from rote.experiments.blocks.verdicts import decide_on_blocks, exponent_of, on_published
+from rote.papers import figure_named, figures_named
 from rote.papers.claims import Rule
 from rote.papers.kajitsuka2025 import KAJITSUKA2025
 from rote.papers.kajitsuka2025.smallest import PUBLISHED
@@ -64,6 +64,11 @@ def test_growth_with_the_length():
     assert outcome(BlocksDoNotGrow(), {10: [2], 10_000: [None]}, length) == "not supported"
     assert outcome(BlocksDoNotGrow(), {10: [2], 100: [6], 10_000: [2]}, length) == "undecided"
     assert outcome(BlocksDoNotGrow(), {10: [2]}, length) == "undecided"
+    published = on_published(BlocksDoNotGrow(), figure_named("kajitsuka2025.length"))
+    assert (published.outcome, published.why) == (
+        "supported", "read off the figure: 4 at 10, 4 at 100, 4 at 1,000, 4 at 10,000"
+    )  # fmt: skip
+    assert on_published(BlocksDoNotGrow(), figure_named("kajitsuka2025.fixed")) is None
 
 
 def test_published_values_are_compared_where_there_are_any():

@@ -134,7 +134,7 @@ class BlockFindings(BlockPoints, Findings[BlockFigure, BlockSchedule]):
 
     @cached_property
     def on_released(self) -> list[Verdict | None]:
-        """On what was read off the published figure; growth as a power alone can be judged there."""
+        """On what was read off the published figure; growth alone can be judged there."""
         return [on_published(claim.rule, self.figure) for claim in self.figure.claims]
 
     @property

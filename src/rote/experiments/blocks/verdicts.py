@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -154,10 +154,24 @@ def _(rule: GrowsAs, measured: BlockPoints) -> Verdict:
 
 def on_published(rule: Rule, figure: BlockFigure) -> Verdict | None:
     """A rule of growth on the #blocks that were read off a published figure; None if there are none."""
-    if not isinstance(rule, GrowsAs) or not isinstance(figure, SmallestBlocksFigure) or not figure.published:
+    if not isinstance(figure, SmallestBlocksFigure) or not figure.published:
         return None
-    exponents = {"published": exponent_of({N: [blocks] for N, blocks in figure.published}, max(figure.ladder))}
-    return Verdict(power_outcome(rule, exponents), f"read off the figure: {exponents['published'].in_words}")
+    if isinstance(rule, BlocksDoNotGrow):
+        why = ", ".join(f"{blocks} at {x:,}" for x, blocks in figure.published)
+        return _without_growth(rule, {x: [blocks] for x, blocks in figure.published}, f"read off the figure: {why}")
+    if isinstance(rule, GrowsAs):
+        exponents = {"published": exponent_of({N: [blocks] for N, blocks in figure.published}, max(figure.ladder))}
+        return Verdict(power_outcome(rule, exponents), f"read off the figure: {exponents['published'].in_words}")
+    return None
+
+
+def _without_growth(rule: BlocksDoNotGrow, smallest: Mapping[int, Sequence[int]], why: str) -> Verdict:
+    """By length: the smallest #blocks of each seed."""
+    every = [blocks for seeds in smallest.values() for blocks in seeds]
+    if max(every) - min(every) <= rule.within:
+        return Verdict("supported", why)
+    grown = min(smallest[max(smallest)]) - max(smallest[min(smallest)]) > rule.within
+    return Verdict("not supported" if grown else "undecided", why)
 
 
 def _built_in_words(measured: BlockPoints) -> str:
@@ -176,16 +190,12 @@ def _(rule: BlocksDoNotGrow, measured: BlockPoints) -> Verdict:
     if len({point.x for point in points}) < 2:
         return Verdict("undecided", "too few lengths were run")
     why = ", ".join(f"{point.in_words} at {point.x:,}" for point in sorted(points, key=lambda point: point.x))
-    known = [[blocks for blocks in point.smallest if blocks is not None] for point in points]
-    if any(len(seeds) < len(point.smallest) for seeds, point in zip(known, points, strict=True)):
+    known: dict[int, list[int]] = {}
+    for point in points:
+        known.setdefault(point.x, []).extend(blocks for blocks in point.smallest if blocks is not None)
+    if any(blocks is None for point in points for blocks in point.smallest):
         return Verdict("not supported", why)
-    every = [blocks for seeds in known for blocks in seeds]
-    if max(every) - min(every) <= rule.within:
-        return Verdict("supported", why)
-    first = min(points, key=lambda point: point.x).smallest
-    last = max(points, key=lambda point: point.x).smallest
-    grown = min(blocks or 0 for blocks in last) - max(blocks or 0 for blocks in first) > rule.within
-    return Verdict("not supported" if grown else "undecided", why)
+    return _without_growth(rule, known, why)
 
 
 @decide_on_blocks.register
