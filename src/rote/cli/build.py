@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
-from rote.cli.output import AsJson, describe, print_json, print_pairs
+from rote.cli.output import AsJson, describe, print_folded, print_json, print_pairs
 from rote.cli.usage import seconds
 from rote.display import number
 from rote.models.grid import GridName
@@ -150,6 +150,6 @@ def build(
         },
     )
     if built.limits:
-        print(f"  {built.limits}\n")
+        print_folded(f"{built.limits}\n")
     for attempt in built.attempts:
-        print(f"  left {attempt}")
+        print_folded(f"left {attempt}")

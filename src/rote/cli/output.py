@@ -117,6 +117,14 @@ def print_pairs(title: str, pairs: dict[str, Any]) -> None:
     print()
 
 
+def print_folded(text: str) -> None:
+    """A paragraph below a table, folded to the screen."""
+    from textwrap import fill
+
+    width = max(40, screen_columns() - 2)
+    print(fill(visible(text), width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False))
+
+
 def _bold(text: str) -> str:
     return f"\033[1m{text}\033[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
 

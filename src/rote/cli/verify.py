@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
-from rote.cli.output import AsJson, print_json, print_table
+from rote.cli.output import AsJson, print_folded, print_json, print_table
 from rote.display import number
 
 if TYPE_CHECKING:
@@ -77,8 +77,16 @@ def verify(
     print_table(
         f"{model} against {named}",
         ["statement", "certificate", "recomputed", ""],
-        [[check.name, _cut(check.stated), _cut(check.remade), check.outcome] for check in verdict.checks],
+        [
+            [check.name, _cut(check.stated), _cut(check.remade), check.outcome]
+            for check in verdict.checks
+            if not check.claimed and (check.stated, check.remade) != (None, None)
+        ],
     )
+    if verdict.claimed:
+        claims = (f"{check.name.removeprefix('measured ')} {_cut(check.stated)}" for check in verdict.claimed)
+        print_folded(f"only claimed, not recomputed: {', '.join(claims)}")
+        print()
     if verdict.holds:
         claimed = f"; {len(verdict.claimed)} others are only claimed" if verdict.claimed else ""
         print(f"verified: every statement that can be recomputed holds for {task.facts:,} facts{claimed}")
@@ -104,4 +112,4 @@ def _facts_of_graft(model: Path, facts: str | None, reading: ReadingOptions | No
 
 def _cut(value: object) -> str:
     text = number(value)
-    return text[:23] + "…" if text.startswith("sha256:") else text
+    return text[:17] + "…" if text.startswith("sha256:") else text
