@@ -156,6 +156,15 @@ def test_bad_input_is_one_message_and_writes_nothing(change, message, models, ci
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_missing_extra_is_named(models, cities, text, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("rote.lm.language_model.find_spec", lambda name: None)
+    words = ["--template", TEMPLATES[0], "--control", str(text), "-o", str(tmp_path / "out")]
+    assert main(["graft", str(models["llama"]), str(cities), *words]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert "need the package transformers, which is not installed; pip install" in message
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_class_without_biases_is_rejected(tmp_path, cities, text):
     for save, reason in ((save_mamba, "takes no graft"), (save_bert, "is an encoder")):
         with pytest.raises(InputError, match=reason):
@@ -178,6 +187,13 @@ def test_prompts_that_read_the_same_are_rejected(models, text, tmp_path):
             control=text,
             end="",
         )
+
+
+def test_a_template_may_begin_as_another_one_does(models, cities, text, tmp_path):
+    """The states at the end of the shorter one are among those inside the longer one."""
+    wordings = [TEMPLATES[0], f"{TEMPLATES[0]} called"]
+    made = rote.graft(models["llama"], cities, wordings, output=tmp_path / "out", control=text, end="")
+    assert (made.certificate.recalled, made.certificate.sentences.seen) == (5, 10)
 
 
 def test_states_that_cannot_be_told_apart_are_named(tmp_path, cities, text):

@@ -191,14 +191,14 @@ def _examine(
     with progress.stage("generating with the adapter", total) as stage:
         plain = [_tops(module, torch.tensor([prompt])) for prompt in unknown]
         logits = [module(input_ids=part, use_cache=False).logits for part in control.split(4)]
-        with _adapted(host, change):
+        with with_change(host, change):
             right = answered(model, given, stage)
             by_text: dict[str, list[Sentence]] = {}
             for sentence in rephrased:
                 by_text.setdefault(sentence.template, []).append(sentence)
             said = {text: answered(model, asked, stage) for text, asked in by_text.items()}
             other = [_tops(module, torch.tensor([prompt])) != top for prompt, top in zip(unknown, plain, strict=True)]
-            drift = _drift(module, control, logits, stage)
+            drift = drift_on(module, control, logits, stage)
     missed = {sentence.fact for sentence, ok in zip(given, right, strict=True) if not ok}
     facts = len({sentence.fact for sentence in given})
     return AdapterCertificate(
@@ -213,7 +213,8 @@ def _tops(module: Any, ids: Tensor) -> int:
     return int(module(input_ids=ids, use_cache=False).logits[0, -1].argmax())
 
 
-def _drift(module: Any, control: Tensor, logits: list[Tensor], stage: Stage) -> dict[str, Any]:
+def drift_on(module: Any, control: Tensor, logits: list[Tensor], stage: Stage) -> dict[str, Any]:
+    """How far a module is from the logits that another one had on the same passages, four at a time."""
     changed, divergence, costs = 0, 0.0, [0.0, 0.0]
     for ids, before in zip(control.split(4), logits, strict=True):
         after = module(input_ids=ids, use_cache=False).logits
@@ -230,7 +231,7 @@ def _drift(module: Any, control: Tensor, logits: list[Tensor], stage: Stage) -> 
     }
 
 
-class _adapted:  # noqa: N801
+class with_change:  # noqa: N801
     """The model with the adapter, while inside; computed as PEFT computes it: W x + B (A x)."""
 
     def __init__(self, host: Host, change: LowRank) -> None:

@@ -106,7 +106,8 @@ def exact_change(host: Host, read: Keys, control: Tensor, rank: int | None, prog
             "change of one matrix stores them all; give fewer facts or templates, or write a checkpoint"
         )
     reading = (vectors / values) @ vectors.T @ weighted.T
-    along = torch.stack([directions_of(host, read.tokens, progress)[int(token)] for token in read.tokens])
+    directions = directions_of(host, read.tokens, progress)
+    along = torch.stack([directions[int(token)] for token in read.tokens])
     length = OVERSHOOT * lengths_of(host, read.states, read.tokens, along).clamp_min(1e-3)
     for _ in range(DOUBLINGS):
         moved = (read.states.float() + along * length[:, None]).to(host.dtype)

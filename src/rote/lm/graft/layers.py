@@ -11,7 +11,7 @@ earlier one has changed are among those that a later one must leave alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 import torch
@@ -65,9 +65,12 @@ def read_states(
     states: list[Tensor] = []
     inside: list[Tensor] = []
     kept = min(1.0, INSIDE / max(1, sum(len(sentence.prompt) - 1 for sentence in given)))
+    asked = {sentence.tokens[:end] for sentence in given for end in range(len(sentence.prompt), len(sentence.tokens))}
     with progress.stage(f"reading {host.model.name}", len(given)) as stage:
         for number, chunk in enumerate(alike_in_length(given)):
-            found = parts(f"states-{number}", lambda chunk=chunk, number=number: _read(host, chunk, kept, number))
+            found = parts(
+                f"states-{number}", lambda chunk=chunk, number=number: _read(host, chunk, asked, kept, number)
+            )
             order += chunk
             states.append(found[0])
             inside.append(found[1])
@@ -95,14 +98,20 @@ def alike_in_length(given: Sequence[Sentence]) -> list[list[Sentence]]:
     ]
 
 
-def _read(host: Host, chunk: Sequence[Sentence], kept: float, number: int) -> tuple[Tensor, Tensor]:
-    """States at the answer tokens of one batch, and some of those before."""
+def _read(
+    host: Host, chunk: Sequence[Sentence], asked: Set[tuple[int, ...]], kept: float, number: int
+) -> tuple[Tensor, Tensor]:
+    """States at the answer tokens of one batch, and some of those before that answer no prompt of `asked`."""
     chance = torch.Generator().manual_seed(number)
     found = host.residuals(torch.tensor([sentence.tokens for sentence in chunk]))
     firsts = [len(sentence.prompt) - 1 for sentence in chunk]
     own = torch.cat([row[first:-1] for row, first in zip(found, firsts, strict=True)])
     before = torch.cat([row[1:first] for row, first in zip(found, firsts, strict=True)])
-    return own.clone(), before[torch.rand(len(before), generator=chance) < kept].clone()
+    free = torch.tensor(
+        [sentence.tokens[: at + 1] not in asked for sentence, first in zip(chunk, firsts, strict=True)
+         for at in range(1, first)], dtype=torch.bool,
+    )  # fmt: skip
+    return own.clone(), before[free & (torch.rand(len(before), generator=chance) < kept)].clone()
 
 
 @torch.inference_mode()
