@@ -15,7 +15,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from sybil import Example, Sybil
+from sybil import Example, Lexeme, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser
 
@@ -40,6 +40,15 @@ class FileOrBlock(PythonEvaluator):
         module = importlib.util.module_from_spec(spec)
         sys.modules[name[1]] = module
         spec.loader.exec_module(module)
+
+
+class Cell(PythonEvaluator):
+    """A cell of a tutorial, without the lines that tell the site how to show it."""
+
+    def __call__(self, example: Example) -> None:
+        cell = example.parsed
+        example.parsed = Lexeme(re.sub(r"^:", "#:", cell), cell.offset, cell.line_offset)
+        super().__call__(example)
 
 
 class CommandParser(CodeBlockParser):
@@ -84,7 +93,7 @@ def clean_up(namespace: dict) -> None:
 pytest_collect_file = Sybil(
     parsers=[
         CodeBlockParser("python", FileOrBlock()),
-        CodeBlockParser(CELL, PythonEvaluator()),
+        CodeBlockParser(CELL, Cell()),
         CommandParser(),
     ],
     path=str(ROOT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,6 +28,7 @@ html_show_sourcelink = False
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
+os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True

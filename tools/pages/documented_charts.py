@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pages.concept_charts import concept_charts
 from rote.charts import Bar, BarChart, Chart, Tone
 from rote.constructions.build import build
 from rote.constructions.construction import Request, construction_named, parse_options
@@ -26,24 +27,32 @@ def documented_charts() -> dict[str, Chart]:
     # What `rote build countries` ends in.
     countries = require_associations(facts("countries"), "its sizes are those of models that recall every fact")
     built = build(countries, "rote.selector")
+    sizes = countries_sizes(countries)
     charts: dict[str, Chart] = {
-        "sizes": sizes_chart(countries),
+        "sizes": sizes_chart(countries, sizes),
         "guarantees": stored_chart(built.model.spec, built.certificate.facts, built.certificate.recalled, "countries"),
+        **concept_charts(countries, sizes),
     }
     for figure in (BY_HEADS, BY_CONTEXT, BY_HEAD_DIM):
         charts |= shipped_findings(figure).charts()
     return charts
 
 
-def sizes_chart(task: AssociationTask) -> BarChart:
-    """Parameters of attention-only Transformers that hold all of a table, by how the weights are found."""
-    rows: list[tuple[str, int, Tone]] = [
-        ("no model is smaller (counting)", counting_row(task.shape, FLOAT32_BITS).parameters or 0, "vermilion"),
-        ("built: rote.selector, the default", _parameters("rote.selector", task), "blue"),
-        ("trained: best of a search", TRAINED, "green"),
-        ("built: Corollary 1 of Dana et al., d = 2", _parameters("dana2025.corollary1", task), "blue"),
-        ("built: Theorem 1 of Dana et al., d = 20", _parameters("dana2025.theorem1", task), "blue"),
-    ]
+def countries_sizes(task: AssociationTask) -> dict[str, int]:
+    """Parameters of attention-only Transformers that hold all of `countries`, by how the weights are found."""
+    return {
+        "built: rote.selector, the default": _parameters("rote.selector", task),
+        "trained: best of a search": TRAINED,
+        "built: Corollary 1 of Dana et al., d = 2": _parameters("dana2025.corollary1", task),
+        "built: Theorem 1 of Dana et al., d = 20": _parameters("dana2025.theorem1", task),
+    }
+
+
+def sizes_chart(task: AssociationTask, sizes: dict[str, int]) -> BarChart:
+    """These parameters, and what counting says no model can be smaller than."""
+    floor = counting_row(task.shape, FLOAT32_BITS).parameters or 0
+    rows: list[tuple[str, int, Tone]] = [("no model is smaller (counting)", floor, "vermilion")]
+    rows += [(name, size, "green" if "trained" in name else "blue") for name, size in sizes.items()]
     bars = [Bar(name, float(size), f"{name}: {size:,} parameters", tone, f"{size:,}") for name, size, tone in rows]
     title = f"{rows[1][1]:,} parameters store {task.facts:,} country facts"
     legend = {"vermilion": "impossible below", "blue": "computed without training", "green": "trained"}
