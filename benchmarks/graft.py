@@ -186,16 +186,16 @@ if __name__ == "__main__":
         if given.table == "countries"
         else {"templates": ["The price of product {code} in dollars is"]}
     )
+    spent = folder.parent / f"{folder.name}.seconds"
     if not is_graft(folder):
         began = time.process_time()
         try:
             rote.graft(smollm2(), source, output=folder, dtype=given.dtype, locality=given.locality, **how)
         finally:
-            spent = folder.with_suffix(".seconds")
             so_far = float(spent.read_text()) if spent.exists() else 0.0
             spent.write_text(str(so_far + time.process_time() - began))
     record = read_record(folder)
-    print(f"CPU seconds: {float(folder.with_suffix('.seconds').read_text()):.0f}")
+    print(f"CPU seconds: {float(spent.read_text()):.0f}")
     for name, value in overview(record).items():
         print(f"{name}: {value}")
     asked = record.certificate.paraphrases
