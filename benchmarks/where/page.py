@@ -17,6 +17,8 @@ from where.theory import LayerTheory, most
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 STEM = "where_smollm2"
+MEANS = ("precision", "recall", "carriers")
+"""What the calibration shows of a method, over models."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -181,6 +183,17 @@ def calibration_table(scores: Sequence[Score]) -> str:
     ]  # fmt: skip
     names = ["model", "method", "facts", "precision", "recall", "carriers", "lost", "random", "heads", "true heads"]
     return table(names, rows)
+
+
+def calibration_summary(scores: Sequence[Score]) -> str:
+    """One line per method: means over models, and in how many of them it names nothing else than the place."""
+    rows = []
+    for method in dict.fromkeys(score.method for score in scores):
+        own = [score for score in scores if score.method == method]
+        means = [float(np.mean([getattr(score, name) for score in own])) for name in MEANS]
+        exact = sum(score.precision == 1 for score in own)
+        rows.append([method, *means, f"{exact} of {len(own)}"])
+    return table(["method", *MEANS, "models with precision 1"], rows)
 
 
 def france(known: Findings) -> tuple[str, list[dict[str, Any]]]:

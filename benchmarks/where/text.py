@@ -13,7 +13,7 @@ from where.page import (
     DOCS,
     STEM,
     calibration_chart,
-    calibration_table,
+    calibration_summary,
     component_rows,
     control_rows,
     fact_rows,
@@ -85,14 +85,14 @@ def write_page(
         *set_sections(cases),
         *control_section(cases),
         "## Calibration\n",
-        "The same procedure through the same interface on models in which the place of every fact is known. A method "
-        "names components with at least half of the largest effect on a fact. *Carriers*: named components that only "
-        "copy. *Lost*: facts lost when the named set is replaced by what it gave on another fact, an intervention that "
-        "no method uses; *random*: the same for random sets. *Heads*: heads' share by the method; *true heads*: the "
-        f"share by construction. `python benchmarks/where_facts.py --calibrate`, [{STEM}.calibration.csv]"
-        f"({STEM}.calibration.csv).\n",
+        "The same procedure runs on models in which the place of every fact is known. A method names components with "
+        "at least half of the largest effect on a fact. *Precision*: the share of named components that hold the fact by "
+        "construction. *Recall*: the share of holding components that are named. *Carriers*: the share of named "
+        "components that only copy. All are means over models.\n",
+        f"Every model with every method, and what is lost when the named set is resampled: [{STEM}.calibration.csv]"
+        f"({STEM}.calibration.csv), by `python benchmarks/where_facts.py --calibrate`.\n",
         calibration_chart(scores),
-        calibration_table(scores),
+        calibration_summary(scores),
         "## The theory\n",
         *theory_text(lines),
         theory_chart(lines, "capital"),
