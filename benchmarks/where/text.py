@@ -86,8 +86,8 @@ def write_page(
         *control_section(cases),
         "## Calibration\n",
         "The same procedure runs on models in which the place of every fact is known. A method names components with "
-        "at least half of the largest effect on a fact. *Precision*: the share of named components that hold the fact by "
-        "construction. *Recall*: the share of holding components that are named. *Carriers*: the share of named "
+        "at least half of the largest effect on a fact. *Precision*: the share of named components that hold the fact "
+        "by construction. *Recall*: the share of holding components that are named. *Carriers*: the share of named "
         "components that only copy. All are means over models.\n",
         f"Every model with every method, and what is lost when the named set is resampled: [{STEM}.calibration.csv]"
         f"({STEM}.calibration.csv), by `python benchmarks/where_facts.py --calibrate`.\n",
