@@ -38,7 +38,10 @@ def test_a_key_that_was_never_stored_is_unknown(rote, tmp_path):
     assert rote("ask", tmp_path / "m", "capital", "France").out.startswith("Paris")
     unknown = rote("ask", tmp_path / "m", "capital", "Atlantis")
     assert unknown.code == 1
-    assert "unknown" in unknown.out
+    assert unknown.out == "unknown: capital Atlantis was never stored in this model\n"
+    other_case = rote("ask", tmp_path / "m", "Capital", "france")
+    assert other_case.code == 1
+    assert "did you mean: capital France\n" in other_case.out
     too_few = rote("ask", tmp_path / "m", "capital")
     assert too_few.code == 2
     assert "2 parts (relation, country)" in too_few.err

@@ -157,3 +157,26 @@ def test_a_shared_context_is_embedded_once_and_gives_the_same():
     context, queries = generator.uniform(size=(1, 4, 6)), generator.uniform(size=(9, 6))
     shared = np.broadcast_to(context, (9, 4, 6))
     torch.testing.assert_close(model.logits((shared, queries)), model.logits((shared.copy(), queries)))
+
+
+@pytest.mark.parametrize("gated", [20, 15, 11, 5])
+def test_heads_that_attend_to_the_last_position_alone_are_looked_up(gated, monkeypatch):
+    spec = AttentionOnly(vocab=4, context=7, dim=6, head_dim=3, heads=20)
+    model = random_model(spec, 5, "float64")
+    weights = {name: tensor.clone() for name, tensor in model.weights.items()}
+    weights["tokens"][:, -1] = 0
+    weights["positions"][:, -1] = torch.eye(7, dtype=torch.float64)[-1]
+    # A gate that is open for token 0: for the others the last position leads by far.
+    weights["tokens"][:, 0] = torch.tensor([0.0, 1, 1, 1])
+    weights["positions"][:, 0] = 0
+    weights["layers.0.query"][:gated, 0] = torch.tensor([500.0, 0, 0, 0, 0, 0])
+    weights["layers.0.key"][:gated, 0] = torch.tensor([0.0, 0, 0, 0, 0, 1])
+    contexts = torch.from_numpy(np.random.default_rng(0).integers(0, 4, (200, 7)))
+    seen = []
+    asked = attention_only.saturated_heads
+    monkeypatch.setattr(attention_only, "saturated_heads", lambda *given: seen.append(asked(*given)) or seen[-1])
+    tabled = attention_only._one_layer_from_tables(spec, weights, contexts)
+    assert (len(seen) > 1) == (gated > 13)  # more than half: divided by last tokens
+    plain = attention_only._layer_by_layer(spec, weights, contexts, None)
+    torch.testing.assert_close(tabled, plain, atol=1e-12, rtol=1e-12)
+    assert seen[0].sum(1).tolist() == [0, gated, gated, gated]

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rote.cli.output import AsJson, print_json, print_pairs
 
 if TYPE_CHECKING:
-    from rote.models.asking import Answer
+    from rote.models.asking import Answer, Askable
     from rote.models.model import Model
 
 STDIN = "-"
@@ -59,11 +59,18 @@ def ask(
         from rote.folders import read_folder
 
         return _from_stdin(read_folder(model).model, runners_up, as_json)
-    answer = _one(model, words, runners_up)
+    asked, answer = _one(model, words, runners_up)
     if as_json:
         print_json(answer.summary())
     elif answer.answer is None:
+        from rote.models.asking import reader_of
+        from rote.tasks.near_keys import near_key
+
+        meant = near_key(reader_of(asked), answer.key)
         print(f"unknown: {' '.join(answer.key)} was never stored in this model")
+        if meant is not None:
+            print(f"did you mean: {' '.join(meant)}")
+            print("a model built with --ignore-case --ignore-punctuation reads both as one key")
     else:
         print_pairs(
             answer.answer,
@@ -76,17 +83,18 @@ def ask(
     return 0 if answer.known else 1
 
 
-def _one(folder: Path, words: tuple[str, ...], runners_up: int) -> Answer:
-    """The answer to one question, without torch where a few products of matrices in numpy do."""
+def _one(folder: Path, words: tuple[str, ...], runners_up: int) -> tuple[Askable, Answer]:
+    """The model and its answer to one question, without torch where a few products of matrices in numpy do."""
     from rote.folders.quick import read_quick
     from rote.models.asking import ask as ask_model
 
     quick = read_quick(folder)
     if quick is not None:
-        return ask_model(quick, words, runners_up)
+        return quick, ask_model(quick, words, runners_up)
     from rote.folders import read_folder
 
-    return read_folder(folder).model.ask(*words, runners_up=runners_up)
+    model = read_folder(folder).model
+    return model, ask_model(model, words, runners_up)
 
 
 def _from_stdin(model: Model, runners_up: int, as_json: bool) -> int:

@@ -191,7 +191,10 @@ def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, An
         )
     if construction.edit is None:
         reason = REFUSED.get(method, "its weights have no exact edit")
-        raise InputError(f"{name}: {method} models are not edited: {reason}; {again}")
+        raise InputError(
+            f"{name}: {method} models are not edited: {reason}; {again} (with --method dana2025.theorem1 for a model "
+            "that is edited)"
+        )
     return construction
 
 

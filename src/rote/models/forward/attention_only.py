@@ -6,7 +6,8 @@ In a first layer x_s depends on (token, position) alone. So the folded query x_S
 tokens and W_O^h W_V^h x_s a table over the tokens at position s; what is left per context is a score and a weighted sum
 per head and position: 4 d H S operations instead of 8 d k H. Where positions are many, x_s is mixed first and goes
 through W_O^h W_V^h in one large product. Contexts that share a token are multiplied together, and
-the positions with which all of them begin alike are one (see `leading_run`).
+the positions with which all of them begin alike are one (see `leading_run`). A head that attends to the last position
+alone, whatever stands before a last token, adds a number that this token decides (see `saturated_heads`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from jaxtyping import Float, Integer
+from jaxtyping import Bool, Float, Integer
 from torch import Tensor
 
 from rote.models.attention_only import AttentionOnly, heads_at_once
 from rote.models.forward.architecture import Tap
 from rote.models.forward.leading_run import leading_runs, split_by_run
 
+SATURATED = 40.0
+"""Lead of the last position's score, besides the log of the positions, beyond which all others count as unattended:
+e^-40 of a head's output is below its rounding in float64."""
+ROWS_PER_TOKEN = 16
+"""Contexts per last token from which on it pays to look for saturated heads."""
 FEW_POSITIONS = 3
 """Positions (besides a shared run) whose values are looked up; more are mixed first, in one large product."""
 
@@ -57,11 +63,21 @@ def tabled_heads_output(
     groups = [RowGroups.of(contexts[:, position]) for position in range(run, context)]
     tables = [read_at(position, group.distinct) for position, group in enumerate(groups, run)]
     shared = [read_at(position, contexts[:1, position]) for position in range(run)]
-    x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
     last = groups[-1]
-    laid_out = last.lay_out(x)
-    mixed = x.new_zeros(batch, x.shape[2])
+    mixed = tables[-1].new_zeros(batch, tables[-1].shape[1])
     wide = context - run > FEW_POSITIONS
+    if wide and len(last.distinct) * ROWS_PER_TOKEN <= batch:
+        saturated = saturated_heads(part, torch.cat([*shared, *tables[:-1]]), tables[-1], scale, context)
+        if 2 * int(saturated.sum()) > saturated.numel():
+            for token, alone in enumerate(saturated):
+                rows = (last.of_row == token).nonzero().flatten()
+                attending = {name: tensor[~alone] for name, tensor in part.items()}
+                mixed[rows] = _of_last_token(part, alone, tables[-1][token])
+                if len(attending["query"]):
+                    mixed[rows] += tabled_heads_output(attending, contexts[rows], read_at, scale, run)
+            return mixed
+    x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
+    laid_out = last.lay_out(x)
     scores_each = batch * max(context - run, x.shape[2] if wide else 0)
     together = heads_at_once(scores_each, max(table.numel() for table in tables))
     for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
@@ -86,6 +102,28 @@ def tabled_heads_output(
             values = _through(mixture, value, output)
             mixed += last.multiply(last.lay_out(attention[:, -1:]), values)[:, 0]
     return mixed
+
+
+def saturated_heads(
+    part: dict[str, Tensor],
+    before: Float[Tensor, "tokens dim"],
+    last: Float[Tensor, "last dim"],
+    scale: float,
+    context: int,
+) -> Bool[Tensor, "last heads"]:
+    """Heads that attend to the last position alone, for each last token and anything of `before` that precedes it.
+
+    The scores of what precedes it are bounded coordinate by coordinate.
+    """
+    asked = _folded(last, part["query"] * scale, part["key"].transpose(1, 2))
+    others = asked.clamp(min=0) @ before.amax(0) + asked.clamp(max=0) @ before.amin(0)
+    return (asked * last[:, None]).sum(2) - others > SATURATED + math.log(context)
+
+
+def _of_last_token(part: dict[str, Tensor], heads: Bool[Tensor, " heads"], x: Float[Tensor, " dim"]) -> Tensor:
+    """sum_h W_O^h W_V^h x over these heads, in pairs: the terms of a solved model nearly cancel."""
+    values = part["value"][heads] @ x
+    return torch.bmm(part["output"][heads], values[:, :, None]).squeeze(2).sum(0)
 
 
 def _run_as_one(
