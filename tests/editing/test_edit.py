@@ -226,10 +226,19 @@ def test_changes_that_do_not_fit_are_one_message(changes, message):
         rote.edit(rote.build(COUNTRIES), changes, COUNTRIES)
 
 
+@pytest.mark.parametrize("method", ["rote.readout", "rote.fixed_gates"])
+def test_fitted_models_are_fitted_again(task, method):
+    built = rote.build(task, method)
+    answer = next(fact.answer for fact in map(task.__getitem__, range(task.facts)) if fact.answer != task[0].answer)
+    edited = rote.edit(built, [("set", task[0].key, answer), ("forget", task[1].key)])
+    assert edited.certificate.recalled == edited.certificate.facts == task.facts - 1
+    assert edited.model.ask(*task[0].key).answer == answer
+    assert edited.certificate.measured["edit"] == "built again"
+    with pytest.raises(InputError, match="leave it out to forget as never stored"):
+        rote.edit(built, [("forget", task[1].key)], forget_as="erased")
+
+
 def test_models_without_an_exact_edit_say_why(tmp_path, task):
-    readout = rote.build(task, "rote.readout")
-    with pytest.raises(InputError, match=r"more facts than attention has features.*rote build TABLE"):
-        rote.edit(readout, {task[0].key: "1"})
     spec = rote.AttentionOnly(vocab=20, context=2, dim=4, head_dim=4, heads=2)
     trained = rote.train_best(task, spec, seeds=1, steps=5)
     trained.save(tmp_path / "trained")

@@ -33,12 +33,6 @@ from rote.tasks.facts import facts as read_facts
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.origin import Origin
 
-REFUSED = {
-    "rote.readout": "it stores more facts than attention has features, so no change of W_O moves one fact alone",
-    "nichani2024.trained": "its weights were fitted to all facts at once",
-}
-"""Why models of these constructions have no exact edit."""
-
 COMPARED = 500
 """Facts that are run in float64 too, for the rounding that an edit's certificate states: half are those with the
 smallest margins. All facts are run in the saved dtype. A build compares all; float64 would take most of an edit."""
@@ -190,11 +184,7 @@ def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, An
             f"has an exact edit; {again}"
         )
     if construction.edit is None:
-        reason = REFUSED.get(method, "its weights have no exact edit")
-        raise InputError(
-            f"{name}: {method} models are not edited: {reason}; {again} (with --method dana2025.theorem1 for a model "
-            "that is edited)"
-        )
+        raise InputError(f"{name}: {method} models are not edited: their weights have no exact edit; {again}")
     return construction
 
 

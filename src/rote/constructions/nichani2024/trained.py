@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rote.constructions.common.memory_size import memory_spec
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Construction, Draft, Options, Request, register_construction
 from rote.errors import CheckFailed
 from rote.models.linear_memory import LinearMemory
@@ -107,6 +108,7 @@ register_construction(
         spec=memory_for,
         size_may_differ=size_may_differ,
         quick_facts=2_000,
+        edit=rebuilt_by("nichani2024.trained"),
         options=TrainedOptions,
     )
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Abandoned, Construction, Draft, Request, register_construction
 from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import CheckFailed
@@ -103,6 +104,7 @@ register_construction(
         size_may_differ=size_may_differ,
         cpu_seconds=cpu_seconds,
         quick_facts=500,
+        edit=rebuilt_by("rote.readout"),
         options=ReadoutOptions,
     )
 )

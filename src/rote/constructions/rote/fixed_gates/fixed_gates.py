@@ -19,6 +19,7 @@ import time
 
 from pydantic import Field
 
+from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Abandoned, Construction, Draft, Options, Request, register_construction
 from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly
@@ -148,6 +149,7 @@ register_construction(
         size_may_differ=size_may_differ,
         cpu_seconds=cpu_seconds,
         quick_facts=500,
+        edit=rebuilt_by(ID),
         options=FixedGatesOptions,
     )
 )
