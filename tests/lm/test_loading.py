@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from copy import deepcopy
 
 import pytest
+import torch
 
 from rote.errors import InputError
 from rote.lm import language_model
@@ -123,3 +125,11 @@ def test_a_damaged_file_is_one_message(folder, file, content, message):
         (folder / file).write_text(content)
     with pytest.raises(InputError, match=message):
         load(folder)
+
+
+def test_a_deep_copy_runs_its_own_weights(gpt2):
+    module = load(gpt2).module
+    copied, ids = deepcopy(module), torch.tensor([[3, 4]])
+    with torch.no_grad():
+        next(copied.parameters()).zero_()
+        assert not torch.equal(copied(ids).logits, module(ids).logits)

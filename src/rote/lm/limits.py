@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import MethodType
 from typing import Any, NamedTuple
 
 from rote import interrupts
@@ -159,7 +160,8 @@ def refuse_others(folder: Path, names: object, where: str) -> None:
 def guarded(module: Any, name: str) -> None:
     """Have a loaded model say what it cannot do in one message, however its weights or its configuration lie."""
     for part in {id(part): part for part in (module, getattr(module, "base_model", module))}.values():
-        part.forward = _in_words(part.forward, name)
+        # A bound method, so that a deep copy of the module runs its own weights.
+        part.forward = MethodType(_in_words(type(part).forward, name), part)
 
 
 def _in_words(forward: Callable[..., Any], name: str) -> Callable[..., Any]:
