@@ -90,8 +90,13 @@ class Findings:
         return all((KEPT / f"{self.case.name}-{piece}.npz").exists() for piece in ("paths", *self.case.effects))
 
     @property
+    def orders(self) -> list[str]:
+        """Orders in which sets were searched, of those that were run."""
+        return [order for order in ("own", "specific") if (KEPT / f"{self.case.name}-sets-{order}.json").exists()]
+
+    @property
     def has_sets(self) -> bool:
-        return all((KEPT / f"{self.case.name}-sets-{order}.json").exists() for order in ("own", "specific"))
+        return "own" in self.orders
 
     def sets(self, order: str) -> dict[str, Any]:
         return json.loads((KEPT / f"{self.case.name}-sets-{order}.json").read_text())

@@ -244,7 +244,7 @@ def control_rows(known: Findings, unknown: Findings) -> list[list[Any]]:
 
 def set_rows(known: Findings) -> list[list[Any]]:
     rows = []
-    for order in ("own", "specific"):
+    for order in known.orders:
         found = known.sets(order)
         sets = [one for one in found["sets"] if one["components"]]
         lost = np.array([one["others_lost"] / max(1, one["others_asked"]) for one in sets])
