@@ -209,4 +209,6 @@ def trained_heads(layers: int, seed: int) -> KnownModel:
     spec = rote.AttentionOnly(vocab=len(task.vocabulary), context=2, dim=10, head_dim=4, heads=3, layers=layers)
     (made,) = rote.train(task, spec, seeds=[seed], steps=1500)
     every = {LmComponent(layer, head) for layer in range(layers) for head in range(3)}
-    return KnownModel(f"trained heads, {layers} layer{'s' if layers > 1 else ''}", "trained", made.model, facts, lambda _: every)
+    return KnownModel(
+        f"trained heads, {layers} layer{'s' if layers > 1 else ''}", "trained", made.model, facts, lambda _: every
+    )
