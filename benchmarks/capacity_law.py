@@ -36,7 +36,7 @@ from rote.tasks import AssociationTask
 SIZES, SEEDS = (20, 24, 30, 36, 42, 50), (0, 1)
 LOADS = (2.6, 3.7)
 STEPS, MOST = 20_000, 2_000
-TEACHER_HEADS = (44, 40)
+TEACHER_HEADS = (44,)
 
 Keep = Callable[..., dict[str, Any]]
 
