@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from site_reference import write_commands  # beside this file
+from site_reference import write_reference  # beside this file
 from sphinx.application import Sphinx
 
 import rote
@@ -28,7 +28,7 @@ html_show_sourcelink = False
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
-os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONWARNINGS": "ignore:IProgress not found"}
 nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
@@ -36,7 +36,7 @@ nb_execution_show_tb = True
 nb_merge_streams = True
 
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented_params"
+autodoc_typehints_description_target = "all"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False
 
@@ -60,10 +60,11 @@ def link_included(app: Sphinx, relative: Path, parent: str, source: list[str]) -
     """The same in a file that a page includes."""
     for path, page in PAGES.items():
         source[0] = source[0].replace(f"]({path.removeprefix('../')}", f"](docs/{page}")
+    source[0] = source[0].replace("](tables/", "](../benchmarks/tables/")
 
 
 def setup(app: Sphinx) -> None:
     """Writes the pages that are made from code, and links those that are files of the repository."""
     app.connect("source-read", link_pages)
     app.connect("include-read", link_included)
-    app.connect("builder-inited", lambda app: write_commands(Path(app.srcdir) / "reference" / "generated"))
+    app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "reference" / "generated"))

@@ -1,7 +1,8 @@
-"""Pages of the site that are made from code: every command's help, and every public name."""
+"""Pages of the site that are made from code: commands, public names, results, and schemas of files."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import rote
 from rote.cli import APPS, GROUPS, app
+from rote.lm.graft.record import GraftRecord
+from rote.theory import RESULTS
+from rote.words import markdown
 
 NAMES = {
     "Your facts": (
@@ -30,6 +34,13 @@ NAMES = {
     "Measures": ("divergence", "softmax_code"),
 }
 """Public names by what they are for. Those that are left follow under a heading of their own."""
+SCHEMAS = {
+    "certificate.json of a model": rote.Certificate,
+    "graft.json of a grafted model": GraftRecord,
+    "config.json of an attention-only Transformer": rote.AttentionOnly,
+    "A training protocol": rote.Protocol,
+}
+"""Files and what is in them."""
 REST = "Language models, types of results, errors"
 
 
@@ -51,16 +62,27 @@ def commands() -> list[list[str]]:
     return found
 
 
-def write_commands(folder: Path) -> None:
-    """Writes commands.md and api.md where they differ from what is there."""
+def write_reference(folder: Path) -> None:
+    """Writes every page where it differs from what is there."""
     folder.mkdir(parents=True, exist_ok=True)
+    pages = {"commands": command_page, "api": api_page, "results": results_page, "schemas": schemas_page}
+    for name, page in pages.items():
+        _write(folder / f"{name}.md", page())
+
+
+def command_page() -> list[str]:
+    """The help of every command, by group."""
     page = ["# Commands", "", "What `--help` prints. Every command takes `--json`."]
     for group, names in GROUPS.items():
         page += ["", f"## {group}"]
         for name in names:
             for words in (words for words in commands() if words[0] == name):
                 page += ["", f"### rote {' '.join(words)}", "", "```text", command_help(words), "```"]
-    _write(folder / "commands.md", page)
+    return page
+
+
+def api_page() -> list[str]:
+    """Every public name with its parameters, what it returns and its example."""
     listed = {name for names in NAMES.values() for name in names}
     groups = {**NAMES, REST: tuple(name for name in rote.__all__ if name not in listed and name != "__version__")}
     page = ["# Python", "", "`import rote`. What is listed here is stable; everything else may change at any time."]
@@ -69,7 +91,33 @@ def write_commands(folder: Path) -> None:
         for name in names:
             kind = "autoclass" if isinstance(getattr(rote, name), type) else "autofunction"
             page += ["", "```{eval-rst}", f".. {kind}:: rote.{name}", "```"]
-    _write(folder / "api.md", page)
+    return page
+
+
+def results_page() -> list[str]:
+    """Every result by paper; what it takes and where it applies is in bounds.md."""
+    page = [
+        "# Results",
+        "",
+        "What `rote bounds` evaluates, by paper. Conditions and corrections: [Bounds](../../bounds.md).",
+    ]
+    for paper in dict.fromkeys(result.paper for result in RESULTS.values()):
+        page += ["", f"## {paper.name}", "", f"{paper.title}. {paper.venue}.", ""]
+        page += [
+            f"- `{result.id}` ({result.kind}, {result.where}): {markdown(result.statement)}"
+            for result in RESULTS.values()
+            if result.paper == paper
+        ]
+    return page
+
+
+def schemas_page() -> list[str]:
+    """JSON schemas of what folders hold."""
+    page = ["# JSON schemas", "", "Of the files in folders. What commands print with `--json`: [JSON](../../json.md)."]
+    for title, model in SCHEMAS.items():
+        schema = json.dumps(model.model_json_schema(), indent=1)
+        page += ["", f"## {title}", "", "```json", schema, "```"]
+    return page
 
 
 def _write(path: Path, lines: list[str]) -> None:
