@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Byte code is kept: some hundred processes of the tests would each compile rote again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench docs site fuzz sanitize doctor wordnet clean
+.PHONY: demo test lint bench docs site fuzz sanitize release doctor wordnet clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/rote demo
@@ -43,12 +43,17 @@ fuzz: $(VENV)/dev.stamp
 sanitize: $(VENV)/dev.stamp
 	$(BIN)/python tools/sanitize.py
 
+# The source archive and the wheel in dist/, each installed in a clean environment where README's blocks run.
+release: $(VENV)/release.stamp
+	$(BIN)/python tools/build_release.py
+	$(BIN)/python tools/try_release.py
+
 # Known answers on this machine.
 doctor: $(VENV)/core.stamp
 	$(BIN)/rote doctor
 
 clean:
-	rm -rf $(VENV) demo build *.egg-info src/*.egg-info
+	rm -rf $(VENV) demo build dist *.egg-info src/*.egg-info
 
 # Every package but torch comes first, its files checked against the hashes in requirements/ (written by
 # tools/pin_requirements.sh); then rote, and torch, which is another file on every index, by its version.
@@ -66,6 +71,10 @@ $(VENV)/dev.stamp: $(VENV)/core.stamp requirements/test.txt
 
 $(VENV)/site.stamp: $(VENV)/dev.stamp requirements/site.txt
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/site.txt
+	touch $@
+
+$(VENV)/release.stamp: $(VENV)/core.stamp requirements/release.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements/release.txt
 	touch $@
 
 # The real WordNet, for the tests of that source; where npm is missing they use the Debian package or are skipped.

@@ -12,6 +12,7 @@ import platform
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 SOURCE = "src/rote/training/native"
@@ -63,6 +64,13 @@ class BuildEngine(build_ext):
         )
 
 
+class AnyPython(bdist_wheel):
+    """One wheel for every Python 3: the library is loaded by ctypes and links to no interpreter."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
 engine = Extension(
     "rote.training.native.engine",
     sources=[f"{SOURCE}/engine.cpp", f"{SOURCE}/interface.cpp"],
@@ -70,4 +78,4 @@ engine = Extension(
     language="c++",
     optional=True,
 )
-setup(ext_modules=[engine], cmdclass={"build_ext": BuildEngine})
+setup(ext_modules=[engine], cmdclass={"build_ext": BuildEngine, "bdist_wheel": AnyPython})

@@ -26,7 +26,6 @@ from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule
 from rote.experiments.trial import TokenTrial
 from rote.models.attention_only import AttentionOnly
-from rote.report.measured_charts import density_chart
 from rote.tasks import AssociationTask
 from rote.training.protocol import Protocol, best
 
@@ -105,7 +104,7 @@ def shapes(folder: Path, figure: Path) -> None:
         folder=folder, workers=1,
     )  # fmt: skip
     show_shapes(curve.rounds[-1])
-    print(f"figure {write_chart(density_chart(curve), figure)}")
+    print(f"figure {write_chart(curve.chart(), figure)}")
 
 
 def densest_shapes(folder: Path) -> None:

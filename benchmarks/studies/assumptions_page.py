@@ -12,7 +12,6 @@ from rote.experiments.files import write_text
 from rote.lm.assumptions import Assumptions, LayerAssumptions
 from rote.lm.geometry import SampleFraction
 from rote.report.markdown import table_lines
-from rote.report.measured_charts import assumptions_chart
 from studies.published_assumptions import PUBLISHED_ASSUMPTIONS
 
 INTRODUCTION = """\
@@ -39,7 +38,7 @@ def write_assumptions_page(probes: Sequence[tuple[str, Assumptions]], page: Path
     lines = ["# The theorems' assumptions inside language models", "", *INTRODUCTION.splitlines(), "", f"`{command}`"]
     for name, probed in probes:
         drawn = page.with_name(f"{page.stem}-{_short(name)}.png")
-        written.append(write_chart(assumptions_chart(replace(probed, model=name)), drawn))
+        written.append(write_chart(replace(probed, model=name).chart(), drawn))
         lines += ["", f"## {name}", "", *_model(probed), "", f"![{name} by layer]({drawn.name})"]
     lines += [
         "",

@@ -12,6 +12,7 @@ from rote.charts.axes import Axis
 from rote.charts.drawing import write_chart
 from rote.charts.svg import svg
 from rote.errors import InputError
+from rote.experiments.sizing.charts import plan_chart, theory_chart
 from rote.experiments.sizing.plan import plan
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.measure.head_use import head_table
@@ -29,7 +30,7 @@ from rote.report.model_charts import (
     precision_chart,
     specialisation_chart,
 )
-from rote.report.plan_charts import bounds_chart, growth_charts, plan_chart, theory_chart
+from rote.report.plan_charts import growth_charts
 from rote.tasks.facts import facts
 from rote.testing.random_models import random_model
 from rote.theory import bounds
@@ -112,7 +113,7 @@ def test_the_chart_of_a_plan_shows_every_row_with_bytes(built):
 
 def test_the_bounds_chart_shows_those_that_apply():
     every = bounds(AttentionOnly(vocab=50, context=2, dim=10, head_dim=10, heads=20))
-    chart = bounds_chart(every, 210, "title")
+    chart = every.chart(210, "title")
     shown = [bound for bound in every.listed if bound.associations]
     assert [bar.value for bar in chart.bars] == [bound.associations for bound in shown]
     assert [bar.name.split(" (")[0] for bar in chart.bars] == [bound.id for bound in shown]

@@ -8,7 +8,6 @@ from rote.charts.drawing import write_chart
 from rote.errors import InputError
 from rote.experiments.densest import Densest, ShapeResult
 from rote.models.attention_only import AttentionOnly
-from rote.report.measured_charts import density_chart
 
 
 def shape_result(dim: int, head_dim: int, code: float, vocab: int = 20) -> ShapeResult:
@@ -26,7 +25,7 @@ def test_one_curve_per_dimension_with_the_best_vocabulary(tmp_path):
         shape_result(8, 3, 2),
     ]
     search = Densest(10_000, "code", (tuple(shapes), tuple(shapes[:2])), 0)
-    path = write_chart(density_chart(search), tmp_path / "density.svg")
+    path = write_chart(search.chart(), tmp_path / "density.svg")
     text = path.read_text()
     for shown in ("d = 6", "d = 8", "k = d", "bits per parameter", "Morris et al. 2025: 3.6", "100 steps"):
         assert shown in text
@@ -36,4 +35,4 @@ def test_one_curve_per_dimension_with_the_best_vocabulary(tmp_path):
 def test_a_search_of_two_head_dimensions_has_no_curve():
     search = Densest(10_000, "code", ((shape_result(6, 1, 2.5), shape_result(6, 2, 2.4)),), 0)
     with pytest.raises(InputError, match="fewer than three head dimensions"):
-        density_chart(search)
+        search.chart()

@@ -26,6 +26,8 @@ MARKS = {"crosses": "x", "ticks": "_", "arrows": "$\u2191$"}
 LAYERS = {"band": 1, "line": 2, "dotted": 2, "dashed": 2, "dash-dotted": 2, "ticks": 2.5, "joined": 3, "points": 3}
 """What is drawn over what; crosses and arrows come last."""
 FORMATS = ("png", "svg", "pdf")
+SUFFIXES = (".png", ".svg")
+"""Of figures that a command writes."""
 FEW_CELLS = 12
 """Columns of a heat map up to which its cells carry their numbers."""
 LETTERS = 64
@@ -42,20 +44,29 @@ def drawn(chart: Chart) -> Figure:
     if isinstance(chart, XYChart):
         size = (7.4, 4.6) if chart.note else (6.4, 3.6)
     with figure(*size) as canvas:
-        axes = canvas.add_subplot()
-        axes.set_title(f"{chart.title}\n{chart.note}" if chart.note else chart.title)
-        if isinstance(chart, XYChart):
-            _draw_xy(axes, chart, LETTERS)
-            entries = [series for series in chart.series if series.in_legend]
-            if entries:
-                axes.legend(handles=_handles(entries), fontsize=7.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        elif isinstance(chart, BarChart):
-            axes.set_xlabel(chart.x_label)
-            _draw_bars(axes, chart)
-        else:
-            axes.set_xlabel(chart.x_label)
-            canvas.colorbar(_draw_heat(axes, chart), ax=axes, shrink=0.8)
+        _draw(chart, canvas.add_subplot(), own=True)
         return canvas
+
+
+def draw(chart: XYChart | BarChart | HeatMap, axes: Axes) -> None:
+    """Draw a chart on axes of somebody's own figure; its legend stays inside them."""
+    _draw(_literal(chart), axes, own=False)
+
+
+def _draw(chart: XYChart | BarChart | HeatMap, axes: Axes, own: bool) -> None:
+    axes.set_title(f"{chart.title}\n{chart.note}" if chart.note else chart.title)
+    if isinstance(chart, XYChart):
+        _draw_xy(axes, chart, LETTERS)
+        entries = [series for series in chart.series if series.in_legend]
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if own else {}
+        if entries:
+            axes.legend(handles=_handles(entries), fontsize=7.5, **place)
+    elif isinstance(chart, BarChart):
+        axes.set_xlabel(chart.x_label)
+        _draw_bars(axes, chart, own)
+    else:
+        axes.set_xlabel(chart.x_label)
+        axes.figure.colorbar(_draw_heat(axes, chart), ax=axes, shrink=0.8)
 
 
 def _literal(value: Any) -> Any:
@@ -176,7 +187,7 @@ def _handles(entries: Sequence[ChartSeries]) -> list[Any]:
     ]
 
 
-def _draw_bars(axes: Axes, chart: BarChart) -> None:
+def _draw_bars(axes: Axes, chart: BarChart, own: bool) -> None:
     for row, bar in enumerate(chart.bars):
         start = 1 if chart.log else 0
         axes.barh(row, bar.value - start, height=0.66, left=start, color=COLOURS[bar.tone], alpha=0.85)
@@ -198,8 +209,11 @@ def _draw_bars(axes: Axes, chart: BarChart) -> None:
 
         handles, _ = axes.get_legend_handles_labels()
         handles += [Patch(color=COLOURS[tone], alpha=0.85, label=name) for tone, name in chart.legend.items()]
-        # Below the axes: between them bars and the line leave no corner that is surely free.
-        axes.figure.legend(handles=handles, fontsize=7.5, loc="outside lower center", ncols=min(3, len(handles)))
+        if own:
+            # Below the axes: between them bars and the line leave no corner that is surely free.
+            axes.figure.legend(handles=handles, fontsize=7.5, loc="outside lower center", ncols=min(3, len(handles)))
+        else:
+            axes.legend(handles=handles, fontsize=7.5)
 
 
 def _draw_heat(axes: Axes, chart: HeatMap):

@@ -7,6 +7,9 @@ of this package, imported when it runs, and so is what it needs: `rote bounds` a
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
@@ -14,7 +17,7 @@ from rote import interrupts
 from rote.cli.output import complain
 from rote.cli.usage import HELP, as_typed, flags_of, in_flags, name_arguments, shown_default, usage_problem
 from rote.errors import RoteError, system_message
-from rote.version import __version__
+from rote.version import __version__, pip_install
 from rote.words import guarded_streams
 
 app = App(
@@ -58,8 +61,19 @@ app.register_install_completion_command(help="Complete commands and flags in thi
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code. Nothing it prints acts on a terminal (`rote.words`)."""
-    with guarded_streams():
+    with guarded_streams(), _warnings_in_one_line():
         return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """A warning as a message of rote's, without the line of source that gave it."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"rote: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def _main(words: list[str]) -> int:
@@ -96,6 +110,10 @@ def _ended(words: list[str]) -> int:
         return complain(in_flags(str(error), _flags(words)), error.exit_code)
     except BrokenPipeError:
         return 0
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return complain(f"torch is not installed, and this command needs it; `{pip_install()}` installs it", 2)
     except OSError as error:
         if interrupts.received() is not None or interrupts.out_of_memory(error) is not None:
             raise

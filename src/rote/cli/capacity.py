@@ -58,21 +58,20 @@ def search_for_densest(
     as_json: bool,
 ) -> int:
     """Search, print what was found, and return the exit code."""
-    from rote.charts.drawing import write_chart
+    from rote.charts.drawing import SUFFIXES, write_chart
     from rote.errors import InputError
     from rote.experiments.densest import densest_shape
-    from rote.report.measured_charts import FORMATS, density_chart
 
     figure = options.figure
-    if figure is not None and figure.suffix not in FORMATS:
-        raise InputError(f"--figure {figure}: the name must end in {' or '.join(FORMATS)}")
+    if figure is not None and figure.suffix not in SUFFIXES:
+        raise InputError(f"--figure {figure}: the name must end in {' or '.join(SUFFIXES)}")
     folder = options.output or Path("runs") / f"densest-{parameters}"
     search = densest_shape(
         parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
         rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
         engine=options.engine, on=on, progress=bars(),
     )  # fmt: skip
-    figures = [] if figure is None else [str(write_chart(density_chart(search), figure))]
+    figures = [] if figure is None else [str(write_chart(search.chart(), figure))]
     if as_json:
         print_json({**search.summary(), "figures": figures})
     else:

@@ -53,15 +53,14 @@ def assumptions(
     figure
         Also draw the layers, as this PNG or SVG file.
     """
-    from rote.charts.drawing import write_chart
+    from rote.charts.drawing import SUFFIXES, write_chart
     from rote.errors import InputError
     from rote.lm.assumptions import lm_assumptions as measure
     from rote.lm.passages import read_text, standard_text
     from rote.lm.weight_files import is_rote_folder
-    from rote.report.measured_charts import FORMATS, assumptions_chart
 
-    if figure is not None and figure.suffix not in FORMATS:
-        raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
+    if figure is not None and figure.suffix not in SUFFIXES:
+        raise InputError(f"`figure`: {figure} must end in {' or '.join(SUFFIXES)}")
     if is_rote_folder(model):
         raise InputError(f"{model}: a rote model reads its own tokens, not text; `rote bounds` shows its conditions")
     words = standard_text() if text is None else read_text(text)
@@ -69,7 +68,7 @@ def assumptions(
         load_language_model(model, loading, attentions=True), words, number=passages, tokens=tokens, subsets=subsets,
         batch=batch, seed=seed, progress=bars(),
     )  # fmt: skip
-    drawn = None if figure is None else str(write_chart(assumptions_chart(result), figure))
+    drawn = None if figure is None else str(write_chart(result.chart(), figure))
     if as_json:
         print_json({**result.summary(), "figure": drawn})
         return

@@ -96,14 +96,13 @@ def capacity(
     workers
         Models trained at once; results do not depend on it. Default: one per core.
     """
-    from rote.charts.drawing import write_chart
+    from rote.charts.drawing import SUFFIXES, write_chart
     from rote.errors import InputError
     from rote.experiments.lm_capacity.meter import lm_capacity as measure
     from rote.lm.capacity.subjects import LmSizes
-    from rote.report.measured_charts import FORMATS, capacity_chart
 
-    if figure is not None and figure.suffix not in FORMATS:
-        raise InputError(f"`figure`: {figure} must end in {' or '.join(FORMATS)}")
+    if figure is not None and figure.suffix not in SUFFIXES:
+        raise InputError(f"`figure`: {figure} must end in {' or '.join(SUFFIXES)}")
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
     kind = protocol if lora is None else f"{protocol}-lora{lora}-{modules}-{base}"
     folder = output or Path("runs") / f"lm-capacity-{named}-{kind}-{dim}x{layers}"
@@ -112,7 +111,7 @@ def capacity(
         loads=load, steps=steps, seeds=seeds, rate=rate, lora=lora, modules=modules, base=base, folder=folder,
         workers=workers, on=on, progress=bars(),
     )  # fmt: skip
-    drawn = None if figure is None else str(write_chart(capacity_chart(reading), figure))
+    drawn = None if figure is None else str(write_chart(reading.chart(), figure))
     if as_json:
         print_json({**reading.summary(), "run": str(folder), "figure": drawn})
     else:

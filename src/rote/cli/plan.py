@@ -21,6 +21,7 @@ def plan(
     *,
     dtype: Literal["float32", "float64", "bfloat16", "float16"] | None = None,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    by_formula: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,6 +35,8 @@ def plan(
         Precision of the weights. Default: each method's own.
     everything
         Build every method whose size is an estimate otherwise, which may take long.
+    by_formula
+        Size no method: what results say of the smallest model, and storage without a model. Works without torch.
     """
     from rote.tasks import require_tokens
 
@@ -44,7 +47,7 @@ def plan(
     from rote.report.build_command import build_command, build_line
 
     tell(task.origin.notes)
-    rows = make_plan(task, dtype=dtype, everything=everything, progress=bars())
+    rows = make_plan(task, dtype=dtype, everything=everything, by_formula=by_formula, progress=bars())
     source, typed = task.origin.source, "" if reading is None else reading.typed()
     if as_json:
         print_json([{**row.model_dump(), "command": build_command(row, source, dtype, typed)} for row in rows])
@@ -66,13 +69,17 @@ def plan(
     print()
     if sections["orders"]:
         print_table(
-            "orders of growth and estimates, without a construction",
+            "the smallest model by each result"
+            if by_formula
+            else "orders of growth and estimates, without a construction",
             ["result", "kind", "parameters", "model"],
             [[row.id, row.kind, row.parameters, row.model] for row in sections["orders"]],
         )
     if sections["rejected"]:
         print_table(
-            "methods that cannot store these facts",
+            "methods and results that do not apply to these facts"
+            if by_formula
+            else "methods that cannot store these facts",
             ["method", "reason"],
             [[row.id, row.reason] for row in sections["rejected"]],
         )

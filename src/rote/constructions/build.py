@@ -28,7 +28,7 @@ from rote.constructions.construction import Abandoned, Construction, Request, co
 from rote.display import html_pairs
 from rote.errors import CheckFailed, InputError, problems
 from rote.folders import write_folder
-from rote.folders.folder import folder_files, tensor_bytes, written_bytes
+from rote.folders.folder import Pushable, folder_files, tensor_bytes, written_bytes
 from rote.folders.layout import WEIGHTS
 from rote.measure.abstention import stated_abstention
 from rote.measure.certificate import Certificate, examine
@@ -43,7 +43,7 @@ from rote.tasks.templates import with_templates
 
 
 @dataclass(frozen=True)
-class Built:
+class Built(Pushable):
     """A model that was built, with the certificate of what it holds.
 
     >>> import rote, tempfile

@@ -19,6 +19,7 @@ from rote.display import html_pairs
 from rote.editing.requested import Changes, asked, checked
 from rote.errors import CheckFailed, InputError
 from rote.folders import Folder, load, write_folder
+from rote.folders.folder import Pushable
 from rote.folders.named_facts import facts_of_folder
 from rote.measure.certificate import Certificate, Examination, examine
 from rote.measure.recall import recall
@@ -39,7 +40,7 @@ smallest margins. All facts are run in the saved dtype. A build compares all; fl
 
 
 @dataclass(frozen=True)
-class Edited:
+class Edited(Pushable):
     """An edited model, with the certificate of the changed table.
 
     >>> import rote

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from rote.arguments import typed
+from rote.charts import Bar, BarChart
+from rote.charts.plotting import Plotted
 from rote.constructions.build import build
 from rote.display import DataFrame, Tabular, frame_of, html_rows
 from rote.errors import InputError, RoteError
@@ -30,7 +32,7 @@ from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask, random_associations, require_associations
 from rote.tasks.facts import Facts, facts
-from rote.theory import Bound, bounds
+from rote.theory import Bound, Bounds, bounds
 from rote.training.protocol import EngineName
 from rote.training.train import protocol_of, scores_scaled
 
@@ -214,7 +216,7 @@ METHODS = ("dana2025.theorem1", "rote.readout")
 
 
 @dataclass(frozen=True)
-class Capacities(Tabular):
+class Capacities(Tabular, Plotted):
     """Capacities of one specification, one row per method, and every bound that applies to it.
 
     >>> import rote
@@ -228,6 +230,15 @@ class Capacities(Tabular):
     rows: tuple[Capacity, ...]
     bounds: tuple[Bound, ...]
     seed: int
+
+    def chart(self) -> BarChart:
+        """Facts recalled in full by each method, beside the bounds of this specification."""
+        bars = [Bar(row.method, float(row.recalled), f"{row.method}: {row.recalled:,} facts") for row in self.rows]
+        best = max((row.recalled for row in self.rows), default=0)
+        title = f"{best:,} facts recalled in full by {self.spec.parameters():,} parameters"
+        stated = Bounds(self.bounds).chart()
+        return replace(stated, title=title, bars=[*(replace(bar, tone="green") for bar in bars), *stated.bars],
+                       legend={"green": "measured here", **stated.legend})  # fmt: skip
 
     def frame(self) -> DataFrame:
         """A data frame with one row per method."""

@@ -31,10 +31,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rote.arguments import typed
+from rote.charts import TONES, ChartSeries, Mark, XYChart
+from rote.charts.plotting import Plotted
 from rote.display import DataFrame, Tabular, frame_of
 from rote.errors import InputError, problems
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
+from rote.experiments.published_levels import published_levels
 from rote.experiments.runner import run
 from rote.experiments.token_schedule import RandomTables, TokenSchedule, training_record
 from rote.experiments.trial import BitsResult, TokenTrial
@@ -172,7 +175,7 @@ class ShapeResult:
 
 
 @dataclass(frozen=True)
-class Densest(Tabular):
+class Densest(Tabular, Plotted):
     """The result of a search for the densest shape. `rote.figure` draws it.
 
     >>> import rote
@@ -191,6 +194,10 @@ class Densest(Tabular):
     folder: Path | None = None
     failed: tuple[FailedTrial, ...] = ()
     """Models whose training failed now, with the reasons. A shape without any ended model is left out."""
+
+    def chart(self) -> XYChart:
+        """Bits per parameter against the head dimension: one curve per dimension d, the best vocabulary at each k."""
+        return density_chart(self)
 
     @property
     def best(self) -> ShapeResult | None:
@@ -351,3 +358,59 @@ def _check(by: str, rounds: Sequence[int], seeds: int, keep: float) -> None:
         refused.append(f"`keep={keep}`: must lie in (0, 1], the fraction of shapes that enters the next round")
     if refused:
         raise problems("search", refused)
+
+
+CURVES = tuple(tone for tone in TONES if tone != "vermilion")
+"""Tones of the curves; the other one marks k = d."""
+
+
+def density_chart(search: Densest, title: str | None = None) -> XYChart:
+    """Bits per parameter against the head dimension: one curve per dimension d, the best vocabulary at each k.
+
+    Squares mark k = d. All points are from the longest round in which at least three head dimensions took part, so that
+    they had the same training.
+    """
+    compared = _comparable(search)
+    curves = _curves(compared, search)
+    series, square = [], []
+    for (dim, points), tone in zip(curves.items(), CURVES, strict=False):
+        marks = [Mark(shape.spec.head_dim, shape.score(search.by)) for shape in points]
+        series.append(ChartSeries(f"d = {dim}", marks, "joined", tone))
+        square += [mark for mark in marks if mark.x == dim]
+    ks = sorted({shape.spec.head_dim for points in curves.values() for shape in points})
+    vocabs = {shape.spec.vocab for shape in compared}
+    tables = f"N = {vocabs.pop()}, " if len(vocabs) == 1 else ""
+    most = max(shape.spec.parameters() for shape in compared)
+    return XYChart(
+        title or f"{tables}at most {most:,} parameters, heads as many as they pay for, {compared[0].steps:,} steps",
+        "head dimension k",
+        "bits per parameter" if search.by == "code" else "bits per parameter (from answers)",
+        [
+            *series,
+            ChartSeries("k = d", square, "points", "vermilion", shape="square"),
+            *published_levels(ks[0], ks[-1]),
+        ],
+        log_x=True,
+        y_range=(0.0, 4.0),
+        x_ticks=ks,
+    )
+
+
+def _comparable(search: Densest) -> tuple[ShapeResult, ...]:
+    for shapes in reversed(search.rounds):
+        if len({shape.spec.head_dim for shape in shapes}) >= 3:
+            return shapes
+    raise InputError("figure: the search compared fewer than three head dimensions; leave `head_dims` out, or add some")
+
+
+def _curves(shapes: tuple[ShapeResult, ...], search: Densest) -> dict[int, list[ShapeResult]]:
+    """The best shape at each k, for the densest dimensions that have more than one k."""
+    best: dict[tuple[int, int], ShapeResult] = {}
+    for shape in shapes:  # best first
+        best.setdefault((shape.spec.dim, shape.spec.head_dim), shape)
+    dims: dict[int, list[ShapeResult]] = {}
+    for (dim, _), shape in sorted(best.items()):
+        dims.setdefault(dim, []).append(shape)
+    several = [dim for dim, members in dims.items() if len(members) > 1]
+    order = sorted(several, key=lambda dim: -max(shape.score(search.by) for shape in dims[dim]))
+    return {dim: dims[dim] for dim in sorted(order[: len(CURVES)])}

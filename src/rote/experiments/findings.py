@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rote.charts import Chart
+from rote.charts.plotting import Plotted
 from rote.display import ResultTable
 from rote.papers.claims import Claim, Outcome, PublishedFigure, Rule
 
@@ -120,7 +121,7 @@ class Column:
         return row[self.value] if isinstance(self.value, str) else self.value(row)
 
 
-class Findings(ABC, Generic[F, S]):
+class Findings(ABC, Plotted, Generic[F, S]):
     """All that was measured for one figure. Subclasses are frozen dataclasses with these fields first."""
 
     schedule: S
@@ -144,6 +145,10 @@ class Findings(ABC, Generic[F, S]):
     @abstractmethod
     def charts(self) -> dict[str, Chart]:
         """The drawings of the figure by the names of their files, the published one first."""
+
+    def chart(self) -> Chart:
+        """The published drawing."""
+        return next(iter(self.charts().values()))
 
     @abstractmethod
     def decide(self, rule: Rule) -> Verdict:

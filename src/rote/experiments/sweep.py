@@ -18,6 +18,7 @@ import numpy as np
 from rote.arguments import typed
 from rote.charts import ChartSeries, Mark, Tone, XYChart, tones
 from rote.charts.drawing import FORMATS, drawn
+from rote.charts.plotting import Plotted
 from rote.charts.style import save
 from rote.display import DataFrame, Tabular, frame_of, html_rows
 from rote.errors import InputError
@@ -161,7 +162,7 @@ COLUMNS = ("architecture", "vocab", "context", "dim", "head_dim", "heads", "laye
 
 
 @dataclass(frozen=True)
-class Sweep(Tabular):
+class Sweep(Tabular, Plotted):
     """A finished sweep. In its folder are `ledger.sqlite`, `sweep.csv`, `sweep.parquet`, `sweep.json` with the laws,
     and the drawing as PNG, SVG and PDF.
 
@@ -221,6 +222,10 @@ class Sweep(Tabular):
             "cpu_seconds": sum(row.seconds for row in self.rows),
             "laws": [law.summary() for law in self.laws],
         }
+
+    def chart(self) -> XYChart:
+        """Capacity against the size with most values."""
+        return sweep_chart(self.grid, self.rows, self.laws, self.frame())
 
     def figure(self, size: str | None = None) -> Figure:
         """Capacity against one size, as a matplotlib figure. Default: the size with most values."""

@@ -21,9 +21,8 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,8 +36,10 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import html_pairs
 from rote.errors import InputError, RoteError, problems, validation_problems
-from rote.files import HeldFolder, packed_xz
+from rote.files import HeldFolder
+from rote.folders.card import model_card
 from rote.folders.destination import check_destination, written_aside
+from rote.folders.hub import CARD, REPOSITORY, fetched, is_on_hub, send
 from rote.folders.layout import (
     CERTIFICATE,
     CONFIG,
@@ -47,11 +48,15 @@ from rote.folders.layout import (
     VOCABULARY,
     WEIGHTS,
     FolderConfig,
+    compact,
+    config_bytes,
     key_reader,
     opened_model,
     read_config,
     read_vocabulary,
     refuse_larger,
+    versions,
+    vocabulary_bytes,
 )
 from rote.folders.on_grids import levels_of, read_from_grids, stored_on_grids
 from rote.folders.tensors import TensorFile
@@ -60,7 +65,7 @@ from rote.measure.certificate import Certificate
 from rote.models.grid import Precision, is_grid
 from rote.models.model import Model, dtype_named, misfits
 from rote.models.spec import Spec
-from rote.tasks import Origin, Vocabulary
+from rote.tasks import Origin
 from rote.version import __version__
 
 
@@ -105,8 +110,37 @@ def _compressed(stream: bytes) -> Tensor:
     )
 
 
+class Pushable:
+    """A model with its certificate, which can be published on the Hugging Face Hub."""
+
+    model: Model
+    origin: Origin
+    provenance: dict[str, Any]
+    certificate: Any
+    """A `Certificate`; a folder may have none."""
+
+    @typed
+    def push_to_hub(
+        self, repo: str, *, private: bool | None = None, revision: str | None = None, message: str | None = None
+    ) -> str:
+        """Write the model folder and a model card into the repository `repo` of the Hub; returns the commit's address.
+
+        The repository is created where it is missing; `private=None` is your account's default. The card, `README.md`,
+        is written from the certificate and replaces what was there. `config.json` names the table as you named it. You
+        have to be logged in (`hf auth login`). Needs the extra `hf`.
+
+            built.push_to_hub("me/countries")
+            rote.load("hf://me/countries", download=True)
+        """
+        if not REPOSITORY.fullmatch(repo):
+            raise InputError(f"`repo={repo}`: must be owner/name")
+        files = folder_files(self.model, self.origin, self.provenance, self.certificate)
+        files[CARD] = model_card(repo, self.origin, self.provenance, self.certificate).encode("utf-8")
+        return send(repo, files, private, revision, message or f"Model folder by rote {__version__}")
+
+
 @dataclass(frozen=True)
-class Folder:
+class Folder(Pushable):
     """What was read from a model folder. Only the model's tensors are evidence; the rest are claims.
 
     >>> import rote, tempfile
@@ -127,11 +161,6 @@ class Folder:
         stated = {} if self.certificate is None else self.certificate.shown()
         claims = {"facts from": self.origin.source, "method": self.provenance.get("method"), **stated}
         return html_pairs(str(self.path), claims)
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on besides its seed."""
-    return {"rote": __version__, "torch": torch.__version__, "python": platform.python_version()}
 
 
 @typed
@@ -182,25 +211,13 @@ def folder_files(
         files[VOCABULARY] = vocabulary_bytes(model.vocabulary)
     if certificate is not None:
         # Measures that such a task does not have are left out.
-        files[CERTIFICATE] = _compact(certificate.model_dump(mode="json", exclude_none=True))
+        files[CERTIFICATE] = compact(certificate.model_dump(mode="json", exclude_none=True))
     return files
 
 
 def folder_bytes(model: Model, origin: Origin, provenance: dict[str, Any], certificate: Certificate | None) -> int:
     """Bytes of the complete folder that `write_folder` would write."""
     return sum(map(len, folder_files(model, origin, provenance, certificate).values()))
-
-
-def config_bytes(config: FolderConfig) -> bytes:
-    """`config.json`; what a folder does not state is left out."""
-    stated = config.model_dump(mode="json")
-    stated["facts"] = config.facts.model_dump(mode="json", exclude_defaults=True)
-    return _compact({name: value for name, value in stated.items() if value is not None})
-
-
-def vocabulary_bytes(vocabulary: Vocabulary) -> bytes:
-    """`vocab.json.xz`: the tokens in the order of their ids."""
-    return packed_xz(_compact(list(vocabulary.tokens)))
 
 
 def weights_bytes(model: Model) -> int:
@@ -225,8 +242,11 @@ def _tensors(model: Model) -> dict[str, Tensor]:
 
 
 @typed
-def load(path: str | Path) -> Folder:
+def load(path: str | Path, *, download: bool = False) -> Folder:
     """Read a model folder that `built.save`, `rote build` or `rote train` wrote; no pickle is ever read.
+
+    `hf://owner/name` or `hf://owner/name@revision` is a folder on the Hugging Face Hub (extra `hf`): one in the Hub's
+    local cache, unless `download` allows the network.
 
     >>> import rote, tempfile
     >>> where = tempfile.mkdtemp() + "/model"
@@ -234,7 +254,10 @@ def load(path: str | Path) -> Folder:
     >>> rote.load(where).model.ask("capital", "France").answer
     'Paris'
     """
-    return read_folder(path)
+    if not is_on_hub(path):
+        return read_folder(path)
+    with fetched(str(path), download) as (folder, cached):
+        return replace(read_folder(folder), path=cached)
 
 
 def read_folder(path: str | Path, below: Path | None = None) -> Folder:
@@ -299,11 +322,6 @@ def _certificate(folder: HeldFolder) -> Certificate | None:
     ]:
         raise problems(f"{where}: not as rote writes it", wrong)
     return certificate
-
-
-def _compact(content: Any) -> bytes:
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=True) + "\n"
-    return text.encode("utf-8")
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.display import number
 from rote.errors import InputError, problems, validation_problems
-from rote.files import CODE, WORDS, HeldFolder, held
+from rote.files import CODE, WORDS, HeldFolder, held, packed_xz
 from rote.folders.tensors import TensorFile
 from rote.models import Spec, spec_from_config
 from rote.models.grid import GridName
@@ -19,6 +22,7 @@ from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet, KeySetSizes
 from rote.tasks.origin import Origin
 from rote.tasks.vocabulary import Vocabulary
+from rote.version import __version__
 
 FORMAT = 3
 CONFIG, WEIGHTS, VOCABULARY, CERTIFICATE, KEYS = (
@@ -51,6 +55,33 @@ class FolderConfig(BaseModel):
     versions: dict[str, str] = {}
     stored_keys: KeySetSizes | None = None
     """What the bytes of `keys.safetensors` mean, where the folder has that file."""
+
+
+def versions() -> dict[str, str]:
+    """What a result depends on besides its seed. A size is known without torch, so that torch may be missing."""
+    try:
+        torch = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        torch = "none"
+    return {"rote": __version__, "torch": torch, "python": platform.python_version()}
+
+
+def config_bytes(config: FolderConfig) -> bytes:
+    """`config.json`; what a folder does not state is left out."""
+    stated = config.model_dump(mode="json")
+    stated["facts"] = config.facts.model_dump(mode="json", exclude_defaults=True)
+    return compact({name: value for name, value in stated.items() if value is not None})
+
+
+def vocabulary_bytes(vocabulary: Vocabulary) -> bytes:
+    """`vocab.json.xz`: the tokens in the order of their ids."""
+    return packed_xz(compact(list(vocabulary.tokens)))
+
+
+def compact(content: Any) -> bytes:
+    """JSON as it is written into model folders."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=True) + "\n"
+    return text.encode("utf-8")
 
 
 def is_export(path: Path) -> bool:

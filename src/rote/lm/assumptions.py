@@ -21,6 +21,8 @@ import torch
 from torch import Tensor
 
 from rote.arguments import typed
+from rote.charts import ChartSeries, Mark, Panels, XYChart
+from rote.charts.plotting import Plotted
 from rote.errors import InputError
 from rote.lm.geometry import (
     LookUp,
@@ -74,7 +76,7 @@ class LayerAssumptions:
 
 
 @dataclass(frozen=True)
-class Assumptions:
+class Assumptions(Plotted):
     """A found model."""
 
     model: str
@@ -87,6 +89,10 @@ class Assumptions:
     layers: tuple[LayerAssumptions, ...]
     look_up: LookUp | None
     """Next-token distributions; none for an encoder."""
+
+    def chart(self) -> Panels:
+        """Left: shares that should be one, and the rank of the queries. Right: separation and condition, by layer."""
+        return _chart(self)
 
     def summary(self) -> dict[str, Any]:
         """The numbers, by the names the command line prints."""
@@ -240,3 +246,42 @@ def _share(share: SampleFraction | None) -> dict[str, Any] | None:
     if share is None:
         return None
     return {"share": share.value, "interval": list(share.interval), "samples": share.samples}
+
+
+def _chart(found: Assumptions) -> Panels:
+    """Left: shares that should be one, and the rank of the queries. Right: separation and condition, by layer."""
+    layers = found.layers
+    most = min(found.passages, found.dim)
+    shares = [
+        _joined("rank of queries, of the most", [(layer.number, layer.query_rank / most) for layer in layers], "blue"),
+        _joined(
+            f"contexts of rank {found.tokens}", [(layer.number, layer.contexts_full.value) for layer in layers], "green"
+        ),
+    ]
+    for name, tone, count in (
+        ("queries_independent", "orange", found.tokens), ("general_position", "purple", found.dim),
+    ):  # fmt: skip
+        estimates = [(layer.number, share) for layer in layers if (share := getattr(layer, name))]
+        marks = [Mark(at, share.value, interval=(share.interval.low, share.interval.high)) for at, share in estimates]
+        if marks:
+            shares.append(ChartSeries(f"{count} queries independent", marks, "joined", tone, shape="down"))
+    saturated = [Mark(layer.number, layer.saturated) for layer in layers if layer.saturated is not None]
+    shares.append(ChartSeries("saturated attention (> 0.99)", saturated, "crosses", "vermilion"))
+    sizes = [
+        _joined("r / delta, tokens", [(layer.number, layer.tokens.radius / layer.tokens.distance) for layer in layers]),
+        _joined(
+            "condition of a context, median", [(layer.number, layer.context_condition) for layer in layers], "green"
+        ),
+    ]
+    return Panels(
+        f"{found.model}: {found.passages} passages of {found.tokens} tokens, d = {found.dim}",
+        [
+            XYChart("shares", "layer (0: embedding)", "share", shares, y_range=(-0.03, 1.05)),
+            XYChart("separation and condition", "layer (0: embedding)", "", sizes, log_y=True),
+        ],
+    )
+
+
+def _joined(name: str, points: list[tuple[int, float]], tone: str = "blue") -> ChartSeries:
+    marks = [Mark(x, y) for x, y in points]
+    return ChartSeries(name, marks, "joined", tone, shape="disc" if tone == "blue" else "square")

@@ -12,7 +12,6 @@ from rote.charts.style import save
 from rote.errors import InputError
 from rote.experiments.densest import Densest
 from rote.experiments.sweep import Sweep
-from rote.report.measured_charts import density_chart
 from rote.report.reproduction import Reproduced, ReproducedFigure
 
 
@@ -26,7 +25,7 @@ def figure(result: Sweep | Densest | Reproduced | ReproducedFigure, path: str | 
     >>> drawn.axes[0].get_xlabel()
     'heads'
     """
-    canvas = drawn(density_chart(result)) if isinstance(result, Densest) else result.figure()
+    canvas = drawn(result.chart()) if isinstance(result, Densest) else result.figure()
     if path is not None:
         path = Path(path)
         if path.suffix.removeprefix(".") not in FORMATS:

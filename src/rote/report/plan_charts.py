@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
-from rote.charts import TONES, Bar, BarChart, ChartSeries, Mark, Style, Tone, XYChart
+from rote.charts import TONES, BarChart, ChartSeries, Mark, Style, XYChart
 from rote.display import number
-from rote.experiments.sizing.built import BITS
-from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.row import BITS, PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.models.spec import Spec
 from rote.tasks.shape import TaskShape
-from rote.theory import Bounds, bounds
-from rote.theory.bound import Bound, Section
+from rote.theory import bounds
 
-TONE: dict[Section, Tone] = {
-    "guaranteed": "blue", "impossible": "vermilion", "other architectures": "grey", "orders and estimates": "orange",
-}  # fmt: skip
-MEANING: dict[Section, str] = {
-    "guaranteed": "guaranteed for this model",
-    "impossible": "no more is possible",
-    "other architectures": "another architecture of the same size",
-    "orders and estimates": "up to constants, or measured",
-}
 STEPS = 5
 """Numbers of facts at which a curve is evaluated."""
 DASHES: tuple[Style, ...] = ("joined", "dashed", "dotted")
-
-
-def bounds_chart(bounds: Bounds, facts: int | None, title: str) -> BarChart:
-    """Facts by each result that applies, this model's first, with a line at the number of facts.
-
-    Results that give all contexts there are, about other architectures or up to constants, are left out.
-    """
-    shown = [(bound, bound.associations) for bound in bounds.listed if bound.associations]
-    bars = [
-        Bar(_name(bound), float(count), f"{bound.id}, {bound.says} {count:,}: {bound.reason}", TONE[bound.section])
-        for bound, count in shown
-    ]
-    present = {bound.section for bound, _ in shown}
-    legend = {TONE[section]: MEANING[section] for section in TONE if section in present}
-    line = None if facts is None else (float(facts), f"{facts:,} facts")
-    return BarChart(title, "facts", bars, log=True, line=line, legend=legend)
-
-
-def _name(bound: Bound) -> str:
-    return f"{bound.id} ({bound.about})" if bound.matched else bound.id
 
 
 def stored_chart(spec: Spec, facts: int, stored: int, name: str) -> BarChart:
@@ -54,46 +23,7 @@ def stored_chart(spec: Spec, facts: int, stored: int, name: str) -> BarChart:
     every = bounds(spec)
     sure = every.guaranteed.associations if every.guaranteed else 0
     title = f"{name}: {stored:,} of {facts:,} facts stored in {spec.parameters():,} parameters, {sure:,} guaranteed"
-    return bounds_chart(every, stored, title)
-
-
-def plan_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
-    """Bytes of every way to hold the facts that a plan sized, fewest first."""
-    meaning: dict[Tone, str] = {
-        "blue": "what building ends in",
-        "orange": "estimated",
-        "grey": "no model",
-        "vermilion": "none is smaller",
-    }
-    return _bytes_chart(rows, title, meaning, {"builds": "blue", "estimates": "orange"})
-
-
-def theory_chart(rows: Sequence[PlanRow], title: str) -> BarChart:
-    """Bytes of the smallest model that each result gives for a shape of facts, fewest first."""
-    meaning: dict[Tone, str] = {
-        "blue": "smallest model by a result",
-        "grey": "no model: table, zip",
-        "vermilion": "none is smaller",
-    }
-    return _bytes_chart(rows, title, meaning, {"orders": "blue"})
-
-
-def _bytes_chart(rows: Sequence[PlanRow], title: str, meaning: dict[Tone, str], tones: Mapping[str, Tone]) -> BarChart:
-    sized = [(row.bytes, row) for row in rows if row.possible and row.bytes is not None]
-    bars = [
-        Bar(
-            row.id,
-            float(size),
-            f"{row.id}: {size:,} bytes"
-            + ("" if row.parameters is None else f", {row.parameters:,} parameters")
-            + f". {row.model}",
-            "vermilion" if row.kind == "limit" else tones.get(row.section, "grey"),
-        )
-        for size, row in sorted(sized, key=lambda pair: pair[0])
-    ]
-    used = {bar.tone for bar in bars}
-    legend: dict[Tone, str] = {tone: name for tone, name in meaning.items() if tone in used}
-    return BarChart(title, "bytes", bars, log=True, legend=legend)
+    return every.chart(stored, title)
 
 
 def growth_charts(shape: TaskShape, dtype: str = "float32") -> tuple[XYChart, XYChart]:

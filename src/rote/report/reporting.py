@@ -35,7 +35,7 @@ from rote.report.model_charts import (
     specialisation_chart,
     without_chart,
 )
-from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
+from rote.report.plan_charts import growth_charts
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
 from rote.tasks import AssociationTask, Task
@@ -137,14 +137,15 @@ def _plain(value: Any) -> Any:
 
 
 def _theory(folder: Folder, task: AssociationTask) -> list[Subsection]:
-    from rote.experiments.sizing.built import BITS
+    from rote.experiments.sizing.charts import theory_chart
+    from rote.experiments.sizing.row import BITS
     from rote.experiments.sizing.theory import smallest_by_theory
     from rote.experiments.storage import zipped_bytes
     from rote.theory import bounds
 
     elements: list[Element] = []
     if isinstance(folder.model.spec, AttentionOnly):
-        chart = bounds_chart(bounds(folder.model.spec), task.facts, "what theory guarantees a model of these sizes")
+        chart = bounds(folder.model.spec).chart(task.facts, "what theory guarantees a model of these sizes")
         elements.append(ChartElement("bounds", chart))
     rows = smallest_by_theory(task.shape, BITS[folder.model.dtype_name], zipped_bytes(task))
     elements.append(ChartElement("bytes", theory_chart(rows, "bytes of the smallest model that each result gives")))

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rote.arguments import typed
+from rote.charts import Chart
 from rote.charts.drawing import drawn, write_chart
+from rote.charts.plotting import Plotted
 from rote.display import DataFrame, Tabular, frame_of
 from rote.errors import InputError
 from rote.experiments.executor import HERE
@@ -44,7 +46,7 @@ NESTED = ("spec", "built", "tried")
 
 
 @dataclass(frozen=True)
-class ReproducedFigure(Reproduction, Tabular):
+class ReproducedFigure(Reproduction, Tabular, Plotted):
     """A finished run of a figure, and the files that show it."""
 
     files: tuple[Path, ...] = ()
@@ -73,6 +75,10 @@ class ReproducedFigure(Reproduction, Tabular):
         """One row per point of the figure: what was measured, published and guaranteed."""
         rows = self.findings.rows()
         return frame_of({name: value for name, value in row.items() if name not in NESTED} for row in rows)
+
+    def chart(self) -> Chart:
+        """The published drawing as data."""
+        return self.findings.chart()
 
     def figure(self, name: str | None = None) -> Figure:
         """The drawing as a matplotlib figure; the published one, or the one of that name."""

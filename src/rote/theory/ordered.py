@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rote.charts import BarChart
+from rote.charts.plotting import Plotted
 from rote.display import Records
 from rote.theory.bound import SECTIONS, Bound
+from rote.theory.charts import bounds_chart
 
 SHOWN = ("section", "id", "associations", "says", "parameters", "reason")
 
 
-class Bounds(Records[Bound]):
+class Bounds(Records[Bound], Plotted):
     """Every result for one specification. The first row is the strongest guarantee for the model given and the second
     the strongest impossibility; results about other architectures of the same size follow under their own name, then
     orders and estimates, then what does not apply."""
@@ -28,6 +31,15 @@ class Bounds(Records[Bound]):
     def impossible(self) -> Bound | None:
         """The strongest impossibility for this model."""
         return next((bound for bound in self if bound.section == "impossible" and bound.associations), None)
+
+    def chart(self, facts: int | None = None, title: str | None = None) -> BarChart:
+        """Facts by each result that applies, this model's first, with a line at a number of facts.
+
+        Results that give all contexts there are, about other architectures or up to constants, are left out.
+        """
+        sure, most = (0 if bound is None else bound.associations or 0 for bound in (self.guaranteed, self.impossible))
+        limit = f", more than {most:,} are impossible" if most else ""
+        return bounds_chart(self.listed, facts, title or f"{sure:,} facts are guaranteed{limit}")
 
     @property
     def listed(self) -> list[Bound]:

@@ -63,13 +63,19 @@ def available(required: bool = False) -> bool:
             "`engine=native`: the native engine is not built here; install rote where there is a C++ compiler, "
             "or use `engine=torch`"
         )
+    _say_slower()
+    return False
+
+
+@lru_cache(maxsize=1)
+def _say_slower() -> None:
+    """Warn once per process, however many models are trained."""
     warnings.warn(
         "the native engine is not built here: training runs on the torch engine, several times slower "
         "(install rote where there is a C++ compiler to have it built)",
         RuntimeWarning,
-        stacklevel=2,
+        stacklevel=4,
     )
-    return False
 
 
 class NativeObjective:

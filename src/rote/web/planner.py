@@ -14,13 +14,13 @@ from urllib.parse import urlencode
 
 from rote.charts import BarChart, XYChart
 from rote.errors import InputError
-from rote.experiments.sizing.built import BITS
-from rote.experiments.sizing.row import PlanRow
+from rote.experiments.sizing.charts import theory_chart
+from rote.experiments.sizing.row import BITS, PlanRow
 from rote.experiments.sizing.theory import smallest_by_theory
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import Dtype
 from rote.report.build_command import build_command
-from rote.report.plan_charts import bounds_chart, growth_charts, theory_chart
+from rote.report.plan_charts import growth_charts
 from rote.tasks.shape import TaskShape
 from rote.theory import Bounds, bounds
 from rote.theory.sizes import theorem1_spec
@@ -97,7 +97,7 @@ class PlannerState:
         return bounds(self.spec)
 
     def bounds_chart(self, every: Bounds) -> BarChart:
-        return bounds_chart(every, self.facts.shape.associations, "What theory guarantees a model of these sizes")
+        return every.chart(self.facts.shape.associations, "What theory guarantees a model of these sizes")
 
     def theory(self) -> list[PlanRow]:
         """The smallest model that each result gives for the shape of the facts."""

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from rote.report.plan_charts import plan_chart
+from rote.experiments.sizing.charts import plan_chart
 from rote.tasks.facts import source_names
 from rote.web.facts_choice import NO_TABLE, Tables
 from rote.web.pages import page

@@ -8,6 +8,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
+from rote.charts import ChartSeries, Mark, XYChart
+from rote.charts.plotting import Plotted
+from rote.experiments.published_levels import MORRIS_2025, level, published_levels
 from rote.lm.capacity.point import ROUNDINGS, LmCapacityPoint
 from rote.lm.capacity.strings import StringShape
 from rote.lm.language_model import ParameterCount
@@ -27,7 +30,7 @@ class ReadingInterval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LmCapacity:
+class LmCapacity(Plotted):
     """The capacity estimate of a language model."""
 
     name: str
@@ -192,6 +195,37 @@ class LmCapacity:
     @property
     def check_holds(self) -> bool:
         return all(point.fresh_is_nothing for point in self.points)
+
+    def chart(self) -> XYChart:
+        """Bits held against bits offered: a dot per seed, the mean at each size, the plateau with its interval."""
+        total = self.parameters.total
+        offered = [self.at(size)[0].offered / total for size in self.sizes]
+        held = [Mark(point.offered / total, point.held / total) for point in self.points]
+        right = 1.08 * max(offered)
+        means = [Mark(x, self.mean(size)) for x, size in zip(offered, self.sizes, strict=True)]
+        series = [
+            ChartSeries("offered", [Mark(0, 0), Mark(right, right)], "line", "grey"),
+            ChartSeries("held, one seed", held, "points", "blue", faint=True),
+            ChartSeries("mean", means, "line", "blue"),
+        ]
+        if fewer := self.by_steps[:-1]:
+            at = self.at(self.best)[0].offered / total if self.best else 0
+            name = f"after {', '.join(f'{length:,}' for length, _ in fewer)} steps"
+            series.append(ChartSeries(name, [Mark(at, value) for _, value in fewer], "points", "orange", shape="down"))
+        value = self.bits_per_parameter
+        if value is not None:
+            series.append(level("bits per parameter", value, 0, right, "line", "vermilion"))
+            low, high = self.interval
+            if math.isfinite(low):
+                edges = [Mark(x, value, interval=(low, high)) for x in (0, right)]
+                series.append(ChartSeries("interval, to 8 times the steps", edges, "band", "vermilion"))
+        return XYChart(
+            f"{self.name}: {total:,} parameters, {self.points[0].steps:,} steps",
+            "bits offered per parameter",
+            "bits held per parameter",
+            [*series, *published_levels(0, right)],
+            y_range=(0.0, 1.1 * max(MORRIS_2025, *(mark.y for mark in held))),
+        )
 
     def summary(self) -> dict[str, Any]:
         """Everything as one JSON document."""

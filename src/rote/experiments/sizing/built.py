@@ -24,7 +24,6 @@ from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, TokenTask
 from rote.theory import RESULTS
 
-BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 BUILD_SECONDS = 1.5
 """CPU seconds, as estimated, for building the rows that are expected to be smallest."""
 

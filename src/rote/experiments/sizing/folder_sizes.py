@@ -10,8 +10,7 @@ from typing import Any
 import safetensors.numpy
 
 from rote.constructions.choice import INDEX_BYTES, ExpectedSize
-from rote.folders.folder import config_bytes, versions, vocabulary_bytes
-from rote.folders.layout import FORMAT, FolderConfig
+from rote.folders.layout import FORMAT, FolderConfig, config_bytes, versions, vocabulary_bytes
 from rote.tasks import TokenTask
 from rote.tasks.key_reader import KeyReader
 

@@ -19,14 +19,16 @@ from collections.abc import Sequence
 from typing import get_args
 
 from rote.arguments import typed
+from rote.charts import BarChart
+from rote.charts.plotting import Plotted
 from rote.display import Records
-from rote.experiments.sizing.built import BITS, built_rows
+from rote.errors import InputError
+from rote.experiments.sizing.charts import plan_chart
 from rote.experiments.sizing.folder_sizes import FolderSizes
-from rote.experiments.sizing.row import PlanRow, Section
+from rote.experiments.sizing.row import BITS, PlanRow, Section
 from rote.experiments.sizing.theory import counting_row, theory_rows
 from rote.experiments.storage import entropy_bits, zipped_bytes
-from rote.folders.folder import vocabulary_bytes
-from rote.models.model import dtype_named
+from rote.folders.layout import vocabulary_bytes
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import PAD, SEPARATOR, AssociationTask, TokenTask, Vocabulary, require_tokens
@@ -143,18 +145,28 @@ SHOWN = ("id", "section", "bytes", "weights", "parameters", "model", "reason")
 """Columns of a plan when it is shown as a table."""
 
 
+class Plan(Records[PlanRow], Plotted):
+    """Rows of a plan, one per way to store the facts."""
+
+    def chart(self) -> BarChart:
+        """Bytes of every way to hold the facts that was sized, fewest first."""
+        return plan_chart(self, "bytes of every way to hold the facts")
+
+
 @typed
 def plan(
     task: Facts,
     *,
     dtype: Dtype | None = None,
     everything: bool = False,
+    by_formula: bool = False,
     progress: Progress = SILENT,
-) -> Records[PlanRow]:
+) -> Plan:
     """Every way to store the facts, section by section, fewest bytes of the complete folder first.
 
     Default of `dtype`: each method's own. Where only building tells the size, the row is an estimate; the smallest are
-    built while that takes a second or two, and all of them with `everything`.
+    built while that takes a second or two, and all of them with `everything`. With `by_formula` no method is sized:
+    the rows are what results say of the smallest model, and storage without a model. torch is not needed then.
 
     >>> import rote
     >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")
@@ -163,16 +175,21 @@ def plan(
     """
     why = "plans are for token tasks; for vectors see the bound mahdavi2024.theorem1"
     task = require_tokens(facts(task), why)
-    if dtype is not None:
-        dtype_named(dtype)
+    if everything and by_formula:
+        raise InputError("`everything` builds every method, `by_formula` none; give one of them")
+    if by_formula:
+        return plan_rows(task, dtype, None)
+    from rote.experiments.sizing.built import built_rows
+
     return plan_rows(task, dtype, built_rows(task, dtype, everything, progress))
 
 
-def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow]) -> Records[PlanRow]:
-    """The rows of builds, of theory and of storage without a model, in order."""
+def plan_rows(task: TokenTask, dtype: str | None, built: Sequence[PlanRow] | None) -> Plan:
+    """The rows of builds, of theory and of storage without a model, in order; without builds, those of all results."""
     sizes = FolderSizes(task)
     without = [counting_row(task.shape, BITS[dtype or "float32"]), *alternatives(task, sizes.words, sizes.keys)]
-    return Records(sorted([*without, *built, *theory_rows(task.shape, type(task))], key=_place), SHOWN)
+    results = theory_rows(task.shape, type(task), met=built is None)
+    return Plan(sorted([*without, *(built or ()), *results], key=_place), SHOWN)
 
 
 def _place(row: PlanRow) -> tuple[int, float, int, str]:

@@ -14,6 +14,9 @@ Section = Literal["builds", "estimates", "orders", "rejected", "no model"]
 theory without a construction (`orders`); a rejected construction (`rejected`); storage without a model (`no model`)."""
 
 
+BITS: dict[str, int] = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
+
+
 class PlanRow(BaseModel):
     """One way to store the facts, and its size.
 

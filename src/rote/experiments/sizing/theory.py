@@ -30,9 +30,11 @@ def theorem1_guarantee(spec: Spec) -> int | None:
     return RESULTS["dana2025.theorem1"].bound(spec).associations if isinstance(spec, AttentionOnly) else None
 
 
-def theory_rows(shape: TaskShape, kind: type) -> list[PlanRow]:
-    """The rows of results about such tasks that no construction meets."""
+def theory_rows(shape: TaskShape, kind: type, met: bool = False) -> list[PlanRow]:
+    """The rows of results about such tasks; those that a construction meets only if `met`."""
     built = {way.meets for way in CONSTRUCTIONS.values() if issubclass(kind, way.tasks)} | BUILT_OTHERWISE
+    if met:
+        built = set()
     rows = []
     for result in RESULTS.values():
         for smallest in result.smallest:
