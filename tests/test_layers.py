@@ -22,6 +22,7 @@ LAYERS = [
     ("files",),
     ("unpacking",),
     ("progress",),
+    ("trackers",),
     ("arguments",),
     ("display",),
     ("charts",),

@@ -11,7 +11,7 @@
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
-`sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`. Language models: `load_language_model`,
+`sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`, `report_to`. Language models: `load_language_model`,
 `recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`, `verify_graft`, `ungraft`,
 `edit_graft`, `graft_adapter`, `graft_gguf`, `graft_hook`, `load_hook`.
 Ground truth: `suite`, `twins`. This machine: `doctor`.
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from rote.tasks.facts import facts as facts
     from rote.theory import Bound as Bound
     from rote.theory import bounds as bounds
+    from rote.trackers import report_to as report_to
     from rote.training.protocol import Protocol as Protocol
     from rote.training.result import Trained as Trained
     from rote.training.train import train as train

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 
 @runtime_checkable
@@ -22,6 +22,9 @@ class Progress:
     @contextmanager
     def stage(self, description: str, total: int | None = None) -> Iterator[Stage]:
         yield _SilentStage()
+
+    def record(self, values: Mapping[str, Any]) -> None:
+        """Take note of a trial that ended; `rote.trackers` reports it."""
 
 
 class _SilentStage:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from rote.cli.options import On, Seed, bars, read_facts
+from rote.cli.options import On, ReportTo, Seed, read_facts, reported
 from rote.cli.output import AsJson, failures, print_json, print_table
 from rote.errors import InputError
 
@@ -55,6 +55,7 @@ def search_for_densest(
     context: int,
     options: SearchOptions,
     on: str,
+    report_to: ReportTo,
     as_json: bool,
 ) -> int:
     """Search, print what was found, and return the exit code."""
@@ -66,11 +67,12 @@ def search_for_densest(
     if figure is not None and figure.suffix not in SUFFIXES:
         raise InputError(f"--figure {figure}: the name must end in {' or '.join(SUFFIXES)}")
     folder = options.output or Path("runs") / f"densest-{parameters}"
-    search = densest_shape(
-        parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
-        rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
-        engine=options.engine, on=on, progress=bars(),
-    )  # fmt: skip
+    with reported(report_to, f"rote capacity --densest {parameters}", count=options.count) as progress:
+        search = densest_shape(
+            parameters, vocabs=vocab, dims=dim, head_dims=head_dim, context=context, by=options.count,
+            rounds=options.rounds, seeds=options.seeds, keep=options.keep, folder=folder, workers=options.workers,
+            engine=options.engine, on=on, progress=progress,
+        )  # fmt: skip
     figures = [] if figure is None else [str(write_chart(search.chart(), figure))]
     if as_json:
         print_json({**search.summary(), "figures": figures})
@@ -139,6 +141,7 @@ def capacity(
     densest: int | None = None,
     search: SearchOptions | None = None,
     on: On = "here",
+    report_to: ReportTo = None,
     as_json: AsJson = False,
 ) -> int:
     """Measure the most facts that a model of these sizes stores, all recalled by the saved float32 model.
@@ -183,7 +186,8 @@ def capacity(
         }  # fmt: skip
         if misplaced := [flag for flag, given in own.items() if given]:
             raise InputError(f"{', '.join(misplaced)}: not with --densest, which trains shapes on random tables")
-        return search_for_densest(densest, vocab, dim, head_dim, context, search or SearchOptions(), on, as_json)
+        chosen = search or SearchOptions()
+        return search_for_densest(densest, vocab, dim, head_dim, context, chosen, on, report_to, as_json)
     if search is not None:
         raise InputError("--rounds, --keep, --seeds, --count, --output, --figure, --workers and --engine belong to "
                          "--densest PARAMETERS, the search for the densest shape")  # fmt: skip
@@ -192,9 +196,10 @@ def capacity(
 
     task = None if facts is None else _associations(facts)
     spec = _spec(dim, head_dim, heads, vocab, context, task)
-    document = measure_capacity(
-        spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, on=on, progress=bars()
-    ).summary()
+    with reported(report_to, "rote capacity", spec=spec.to_config(), by=by, facts=facts) as progress:
+        document = measure_capacity(
+            spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, on=on, progress=progress
+        ).summary()
     if as_json:
         print_json(document)
         return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import On, bars, counted_as_parameters
+from rote.cli.options import On, ReportTo, counted_as_parameters, reported
 from rote.cli.output import AsJson, complain, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def capacity(
     figure: Path | None = None,
     workers: int | None = None,
     on: On = "here",
+    report_to: ReportTo = None,
     as_json: AsJson = False,
 ) -> int:
     """Measure how many bits per parameter an architecture can memorize.
@@ -106,11 +107,12 @@ def capacity(
     named = model.replace("/", "-").replace(":", "-").removesuffix(".json")
     kind = protocol if lora is None else f"{protocol}-lora{lora}-{modules}-{base}"
     folder = output or Path("runs") / f"lm-capacity-{named}-{kind}-{dim}x{layers}"
-    reading = measure(
-        model, LmSizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
-        loads=load, steps=steps, seeds=seeds, rate=rate, lora=lora, modules=modules, base=base, folder=folder,
-        workers=workers, on=on, progress=bars(),
-    )  # fmt: skip
+    with reported(report_to, f"rote lm capacity {named}", protocol=protocol, dim=dim, layers=layers) as progress:
+        reading = measure(
+            model, LmSizes(dim, layers, heads, mlp, tied, head_dim, norm), protocol=protocol, vocab=vocab, key=key,
+            loads=load, steps=steps, seeds=seeds, rate=rate, lora=lora, modules=modules, base=base, folder=folder,
+            workers=workers, on=on, progress=progress,
+        )  # fmt: skip
     drawn = None if figure is None else str(write_chart(reading.chart(), figure))
     if as_json:
         print_json({**reading.summary(), "run": str(folder), "figure": drawn})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rote.lm.language_model import LanguageModel, ParameterCount
     from rote.progress import Progress
     from rote.tasks import Reading, Task
+    from rote.trackers import TrackerName
 
 LOADING = Group("Loading a language model", sort_key=91)
 
@@ -205,6 +207,25 @@ def bars() -> Progress:
     from rote.progress import SILENT, Bars
 
     return Bars() if sys.stderr.isatty() else SILENT
+
+
+ReportTo = Annotated[
+    Literal["wandb", "trackio", "mlflow"] | None,
+    Parameter(help="Report every trial that ends to W&B, Trackio or MLflow. Default: nothing is reported."),
+]
+
+
+@contextmanager
+def reported(to: TrackerName | None, command: str, **config: Any) -> Iterator[Progress]:
+    """Progress bars, and reports to a tracker where one is named; `config` are the settings of the run."""
+    if to is None:
+        yield bars()
+        return
+    from rote.trackers import report_to
+
+    stated = {name: str(value) for name, value in config.items() if value is not None}
+    with report_to(to, name=command, config={"command": command, **stated}, progress=bars()) as progress:
+        yield progress
 
 
 def settings(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Figures, On, PartOfTrials, bars
+from rote.cli.options import Figures, On, PartOfTrials, ReportTo, reported
 from rote.cli.output import AsJson, failures, print_json, print_pairs, print_table, screen_columns, show_part
 from rote.experiments.findings import Findings
 from rote.papers.claims import OWNERS, Owner
@@ -94,6 +94,7 @@ def reproduce(
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
     part: PartOfTrials = None,
+    report_to: ReportTo = None,
     strict: Annotated[bool, Parameter(negative="")] = False,
     figures: Figures = ("png", "svg"),
     as_json: AsJson = False,
@@ -152,11 +153,12 @@ def reproduce(
         else:
             show(result)
 
-    reproduced = reproduce_figures(
-        name, output, quick=quick, repeats=repeats, protocol=protocol, variant=variant, texts=texts,
-        positions=positions, workers=workers, engine=engine, on=on, part=part, formats=figures, ended=ended,
-        progress=bars(),
-    )  # fmt: skip
+    with reported(report_to, f"rote reproduce {name}", quick=quick, protocol=protocol, repeats=repeats) as progress:
+        reproduced = reproduce_figures(
+            name, output, quick=quick, repeats=repeats, protocol=protocol, variant=variant, texts=texts,
+            positions=positions, workers=workers, engine=engine, on=on, part=part, formats=figures, ended=ended,
+            progress=progress,
+        )  # fmt: skip
     if as_json:
         print_json(reproduced.summary())
     elif reproduced.report is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import On, PartOfTrials, TrainingOptions, bars
+from rote.cli.options import On, PartOfTrials, ReportTo, TrainingOptions, reported
 from rote.cli.output import AsJson, failures, print_json, print_pairs, print_table, show_part
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def sweep(
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
     part: PartOfTrials = None,
+    report_to: ReportTo = None,
     as_json: AsJson = False,
 ) -> int:
     """Train every model of a grid and fit how capacity grows with each size.
@@ -88,10 +89,11 @@ def sweep(
     changes = training.changes if training else {}
     folder = Path("runs") / "sweep" if output is None else output
     grid = Grid(**{name: values for name, values in sizes.items() if values is not None})
-    result = run_sweep(
-        grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=bars(),
-        **changes,
-    )  # fmt: skip
+    with reported(report_to, "rote sweep", **sizes, seeds=seeds) as progress:
+        result = run_sweep(
+            grid, seeds=seeds, folder=folder, workers=workers, engine=engine, on=on, part=part, progress=progress,
+            **changes,
+        )  # fmt: skip
     if part is not None:
         return show_part(folder, part, result.trained, len(result.rows), result.failed, as_json)
     files = [str(path) for path in result.files]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, On, ReadingOptions, TrainingOptions, bars, read_facts
+from rote.cli.options import Facts, On, ReadingOptions, ReportTo, TrainingOptions, read_facts, reported
 from rote.cli.output import AsJson, describe, print_json, print_pairs, print_table
 from rote.errors import InputError
 from rote.models.grid import GridName
@@ -35,6 +35,7 @@ def train(
     workers: int | None = None,
     engine: Literal["auto", "native", "torch"] = "auto",
     on: On = "here",
+    report_to: ReportTo = None,
     device: str = "cpu",
     force: Annotated[bool, Parameter(negative="")] = False,
     reading: ReadingOptions | None = None,
@@ -91,7 +92,7 @@ def train(
     if isinstance(table, VectorTask):
         _train_on_vectors(
             facts, table, output, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds,
-            protocol=protocol, changes=changes, on=on, force=force, as_json=as_json,
+            protocol=protocol, changes=changes, on=on, report_to=report_to, force=force, as_json=as_json,
         )  # fmt: skip
         return 0
     task = require_tokens(table, "training takes associations or distributions over tokens")
@@ -104,10 +105,11 @@ def train(
     keep = KeptSeeds.beside(output)
     if dtype is not None:
         changes["dtype"] = dtype
-    trained = train_best(
-        task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
-        progress=bars(), **changes,
-    )  # fmt: skip
+    with reported(report_to, "rote train", facts=facts, spec=spec.to_config(), protocol=protocol) as progress:
+        trained = train_best(
+            task, spec, seeds, protocol, workers=workers, engine=engine, device=device, on=on, keep=keep,
+            progress=progress, **changes,
+        )  # fmt: skip
     trained.save(output, overwrite=force)
     if as_json:
         print_json({"folder": str(output), **trained.summary()})
@@ -159,15 +161,16 @@ def _show(facts: str, output: Path, trained: BestOfSeeds) -> None:
 
 def _train_on_vectors(
     facts: str, task: VectorTask, output: Path, *, dim: int, heads: int, head_dim: int | None, seeds: int,
-    protocol: str, changes: dict[str, Any], on: str, force: bool, as_json: bool,
+    protocol: str, changes: dict[str, Any], on: str, report_to: ReportTo, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Train, save the best model, and show it."""
     from rote.experiments.vectors.best import train_best_on_vectors
 
-    trained = train_best_on_vectors(
-        task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, on=on, progress=bars(),
-        **changes,
-    )  # fmt: skip
+    with reported(report_to, "rote train", facts=facts, dim=dim, heads=heads, protocol=protocol) as progress:
+        trained = train_best_on_vectors(
+            task, dim=dim, heads=heads, head_dim=head_dim, seeds=seeds, protocol=protocol, on=on, progress=progress,
+            **changes,
+        )  # fmt: skip
     trained.save(output, overwrite=force)
     document = {"folder": str(output), **trained.summary()}
     if as_json:

@@ -81,7 +81,12 @@ class Capacity:
 
 
 def largest_recalled(
-    attempt: Callable[[int], str | None], start: int, most: int, tolerance: float, stage: Stage
+    attempt: Callable[[int], str | None],
+    start: int,
+    most: int,
+    tolerance: float,
+    stage: Stage,
+    progress: Progress = SILENT,
 ) -> tuple[int, int | None, list[CapacityTry]]:
     """The largest number of facts for which `attempt` succeeds, the smallest for which it fails, and every attempt.
 
@@ -95,6 +100,7 @@ def largest_recalled(
         stage.describe(f"trying {facts} facts (recalled {low}, {failure}")
         began = time.perf_counter()
         reason = attempt(facts)
+        progress.record({"facts": facts, "stored": reason is None})
         tries.append(CapacityTry(facts, reason is None, round(time.perf_counter() - began, 3), reason))
         stage.advance()
         low, high = (low, facts) if reason is not None else (facts, high)
@@ -155,7 +161,7 @@ def built_capacity(
 
     start = start or theorem1_guarantee(spec) or 1
     with progress.stage(f"capacity of {method}") as stage:
-        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage, progress)
     if not recalled:
         raise InputError(f"{method} stores not even one fact in this model. {tries[-1].reason}")
     bits = table.take(slice(0, recalled)).entropy_bits
@@ -206,7 +212,7 @@ def trained_capacity(
 
     start = start or theorem1_guarantee(spec) or 1
     with progress.stage("capacity by training") as stage:
-        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage)
+        recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage, progress)
     bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0
     return Capacity("training", recalled, rejected, bits, spec.parameters(), tuple(tries))
 

@@ -220,7 +220,9 @@ def run(
             if isinstance(result, Failed):
                 failed[trial.key] = ledger.record_failure(trial.key, result.reason)
             else:
-                rows.add(ledger.record(trial.cell, trial.seed, record(result), seconds), trial.key)
+                row = ledger.record(trial.cell, trial.seed, record(result), seconds)
+                rows.add(row, trial.key)
+                progress.record({**row.cell, "seed": row.seed, **row.result, "cpu_seconds": row.seconds})
         finished, trained = dict(schedule.finished(rows)), len(rows) - before
         contents = LedgerContents.of(ledger.overview(), rows)
     if failed and not finished:
