@@ -21,7 +21,7 @@ def fake(name: str, monkeypatch) -> list[tuple]:
     calls: list[tuple] = []
     package = types.ModuleType(name)
     package.__spec__ = types.SimpleNamespace()
-    # The parameters of wandb 0.31, trackio 0.31 and mlflow 3 that may be given.
+    # The parameters of wandb 0.31, trackio 0.43 and mlflow 3.17 that may be given.
     real = {
         "wandb": {"init": "project name config", "log": "data step", "finish": "exit_code"},
         "trackio": {"init": "project name config", "log": "metrics step", "finish": ""},
@@ -97,10 +97,6 @@ def test_commands_report(command, monkeypatch, tmp_path, capsys):
 def test_a_package_that_is_missing_is_named():
     missing = next(name for name in ("mlflow", "trackio") if not _installed(name))
     with pytest.raises(rote.InputError, match=f"pip install {missing}"), rote.report_to(missing):
-        pass
-    with pytest.raises(rote.InputError, match="is not one of"), rote.report_to("tensorboard"):
-        pass
-    with pytest.raises(rote.InputError, match="no methods init, log and finish"), rote.report_to(object()):
         pass
 
 

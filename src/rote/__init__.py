@@ -11,9 +11,9 @@
 
 Your facts: `facts`, `plan`, `build`, `train`, `train_best`, `load`, `recall`, `verify`, `divergence`, `softmax_code`,
 `write_folder`, `export_model`, `export_task`, `from_torch`. Theory: `bounds`, `methods`, `paper`. Experiments:
-`sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`, `report_to`. Language models: `load_language_model`,
-`recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`, `verify_graft`, `ungraft`,
-`edit_graft`, `graft_adapter`, `graft_gguf`, `graft_hook`, `load_hook`.
+`sweep`, `capacity`, `densest_shape`, `reproduce`, `fit_run`, `figure`, `report_to`. Language models:
+`load_language_model`, `recall`, `attribution`, `locate`, `lm_assumptions`, `lm_capacity`, `lm_plan`, `graft`,
+`verify_graft`, `ungraft`, `edit_graft`, `graft_adapter`, `graft_gguf`, `graft_hook`, `load_hook`.
 Ground truth: `suite`, `twins`. This machine: `doctor`.
 
 Every argument called `facts` accepts a task or anything that `rote.facts` accepts. Errors that rote raises on purpose
