@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from rote.experiments.runs.laws import SizeExponent as SizeExponent
     from rote.experiments.size_laws import SizeSweep as SizeSweep
     from rote.experiments.size_laws import SweepLaw as SweepLaw
+    from rote.experiments.sizing.plan import Plan as Plan
     from rote.experiments.suite import Suite as Suite
     from rote.experiments.suite_schema import Rejected as Rejected
     from rote.experiments.suite_schema import SuiteManifest as SuiteManifest
@@ -127,6 +128,7 @@ if TYPE_CHECKING:
     from rote.tasks.token_task import TokenTask as TokenTask
     from rote.tasks.vocabulary import Vocabulary as Vocabulary
     from rote.theory.ordered import Bounds as Bounds
+    from rote.trackers import Tracker as Tracker
     from rote.training.failure import Failed as Failed
 
 __getattr__, __dir__ = lazy_names(__name__)
