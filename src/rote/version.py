@@ -1,6 +1,6 @@
 """The version of rote, written here alone: the distribution's metadata are made from it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 DISTRIBUTION = "byrote"
 """What `pip install` calls rote; the name `rote` on the package index belongs to another project."""
 
