@@ -68,6 +68,8 @@ def tried(file: Path, python: str, core: Path, compiler: bool) -> None:
             raise SystemExit(f"{file.name}: the native engine runs in widths {widths}, with a compiler: {compiler}")
         said = 0
         for page in PAGES:
+            # A folder per page: two pages may write models of one name.
+            work = Path(tempfile.mkdtemp(dir=folder))
             for language, block in blocks(ROOT / page):
                 if language == "python":
                     run([str(bin / "python"), "-c", block], env=surroundings, cwd=work)
