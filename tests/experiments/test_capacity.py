@@ -80,3 +80,15 @@ def test_capacity_by_training_is_the_same_call():
 def test_bad_options_are_named():
     with pytest.raises(InputError, match=r"tolerance=1\.5"):
         capacity(SPEC, tolerance=1.5)
+
+
+def test_bits_of_a_grid_are_counted_with_its_scales():
+    spec = AttentionOnly(vocab=12, context=2, dim=6, head_dim=2, heads=16)
+    found = capacity(spec, tolerance=0.1, dtype="int8").rows
+    assert [row.method for row in found] == ["dana2025.theorem1"]
+    assert 8 * found[0].parameters < found[0].weight_bits < 9 * found[0].parameters
+    assert found[0].summary()["bits_per_weight_bit"] == pytest.approx(found[0].bits / found[0].weight_bits)
+    task = random_associations(12, 2, 40, seed=4)
+    trained = capacity(spec, by="training", task=task, tolerance=0.9, dtype="int8", seeds=1, steps=300).rows[0]
+    assert trained.recalled > 0
+    assert 8 * spec.parameters() <= trained.weight_bits < 9 * spec.parameters()

@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from rote.cli.options import On, ReportTo, Seed, read_facts, reported
 from rote.cli.output import AsJson, failures, print_json, print_table
 from rote.errors import InputError
+from rote.models.grid import GridName
 
 if TYPE_CHECKING:
     from rote.experiments.densest import Densest, ShapeResult
@@ -136,6 +137,7 @@ def capacity(
     facts: str | None = None,
     by: Literal["building", "training"] = "building",
     method: Annotated[tuple[str, ...], Parameter(negative="")] = METHODS,
+    dtype: GridName | None = None,
     tolerance: float = TOLERANCE,
     seed: Seed = 0,
     densest: int | None = None,
@@ -144,7 +146,7 @@ def capacity(
     report_to: ReportTo = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure the most facts that a model of these sizes stores, all recalled by the saved float32 model.
+    """Measure the most facts that a model of these sizes stores, all recalled in the precision that is saved.
 
     Models of more and more facts are built (or trained) until one fails, then the number is bisected; what is printed
     was stored. With `--densest PARAMETERS` the sizes are searched for instead: shapes of at most that many parameters
@@ -153,6 +155,7 @@ def capacity(
     Examples:
 
     - `rote capacity --vocab 50 --dim 10 --head-dim 10 --heads 20`
+    - `rote capacity --vocab 50 --dim 10 --head-dim 2 --heads 60 --method dana2025.theorem1 --dtype int8`
     - `rote capacity --densest 600 --dim 4 --dim 6 --rounds 200 --rounds 600`
 
     Parameters
@@ -173,7 +176,9 @@ def capacity(
     by
         Store facts by building (weights in closed form) or by training.
     method
-        Construction to try; may be repeated.
+        Construction to try; may be repeated. With --dtype, dana2025.theorem1 alone is tried by default.
+    dtype
+        Precision of the stored weights: int8, int6, int4, levels12, int3 or ternary. Default: float32.
     tolerance
         Stop when what was stored and what failed are this close, relatively.
     densest
@@ -182,7 +187,7 @@ def capacity(
     if densest is not None:
         own = {
             "--heads": heads is not None, "--facts": facts is not None, "--by": by != "building",
-            "--method": method != METHODS, "--tolerance": tolerance != TOLERANCE,
+            "--method": method != METHODS, "--tolerance": tolerance != TOLERANCE, "--dtype": dtype is not None,
         }  # fmt: skip
         if misplaced := [flag for flag, given in own.items() if given]:
             raise InputError(f"{', '.join(misplaced)}: not with --densest, which trains shapes on random tables")
@@ -196,9 +201,10 @@ def capacity(
 
     task = None if facts is None else _associations(facts)
     spec = _spec(dim, head_dim, heads, vocab, context, task)
+    grid = {} if dtype is None else {"dtype": dtype}
     with reported(report_to, "rote capacity", spec=spec.to_config(), by=by, facts=facts) as progress:
         document = measure_capacity(
-            spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, on=on, progress=progress
+            spec, by=by, methods=method, task=task, tolerance=tolerance, seed=seed, on=on, progress=progress, **grid
         ).summary()
     if as_json:
         print_json(document)
@@ -207,9 +213,25 @@ def capacity(
     theory = ", ".join(f"{name} {guaranteed[name]:,}" for name in SHOWN_BOUNDS if guaranteed.get(name) is not None)
     print_table(
         f"{spec.parameters():,} parameters; theory: {theory}",
-        ["method", "facts recalled", "not recalled", "bits per parameter", "tries", "seconds"],
         [
-            [row["method"], row["recalled"], row["rejected"], row["bits_per_parameter"], row["tries"], row["seconds"]]
+            "method",
+            "facts recalled",
+            "not recalled",
+            "bits per parameter",
+            "fact bits per weight bit",
+            "tries",
+            "seconds",
+        ],
+        [
+            [
+                row["method"],
+                row["recalled"],
+                row["rejected"],
+                row["bits_per_parameter"],
+                row["bits_per_weight_bit"],
+                row["tries"],
+                row["seconds"],
+            ]
             for row in document["capacities"]
         ],
     )

@@ -28,6 +28,7 @@ from rote.experiments.executor import HERE
 from rote.experiments.seeds import SeedTrainer, train_seeds
 from rote.experiments.sizing.theory import theorem1_guarantee
 from rote.models.attention_only import AttentionOnly
+from rote.models.grid import GridName, is_grid
 from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress, Stage
 from rote.tasks import AssociationTask, random_associations, require_associations
@@ -62,7 +63,10 @@ class Capacity:
     bits: float
     """Entropy of the recalled answers."""
     parameters: int
+    """Of the model, which may be fewer than the sizes allow: on a grid, queries and keys have rank one."""
     tries: tuple[CapacityTry, ...]
+    weight_bits: int
+    """Bits of all stored weights, with the scales of a grid."""
 
     @property
     def bits_per_parameter(self) -> float:
@@ -74,7 +78,7 @@ class Capacity:
             "recalled": self.recalled,
             "rejected": self.rejected,
             "bits_per_parameter": self.bits_per_parameter,
-            "bits_per_weight_bit": self.bits_per_parameter / 32,
+            "bits_per_weight_bit": self.bits / self.weight_bits,
             "tries": len(self.tries),
             "seconds": round(sum(attempt.seconds for attempt in self.tries), 2),
         }
@@ -136,7 +140,7 @@ def built_capacity(
     task: AssociationTask | None = None,
     start: int | None = None,
     tolerance: float = 0.02,
-    dtype: Dtype = "float32",
+    dtype: Dtype | GridName = "float32",
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,
@@ -144,17 +148,19 @@ def built_capacity(
     """The largest T, within `tolerance`, such that `rote.build` stores the first T facts of the task with full recall.
 
     Default of `task`: a random look-up table of the specification's sizes. The search starts at `start` facts. Default:
-    the guarantee of Theorem 1. `options` are those of the method.
+    the guarantee of Theorem 1. `dtype` is that of the stored weights, a grid such as int8 included. `options` are those
+    of the method.
     """
     table = table_for(spec, task, seed)
+    stored = {}
 
     def attempt(facts: int) -> str | None:
         try:
-            build(
+            stored[facts] = build(
                 table.take(slice(0, facts)), method,
                 dim=spec.dim, head_dim=spec.head_dim, heads=spec.heads,
                 dtype=dtype, seed=seed, **options,
-            )  # fmt: skip
+            ).model  # fmt: skip
         except RoteError as error:
             return str(error)
         return None
@@ -165,7 +171,8 @@ def built_capacity(
     if not recalled:
         raise InputError(f"{method} stores not even one fact in this model. {tries[-1].reason}")
     bits = table.take(slice(0, recalled)).entropy_bits
-    return Capacity(method, recalled, rejected, bits, spec.parameters(), tuple(tries))
+    model = stored[recalled]
+    return Capacity(method, recalled, rejected, bits, model.parameters, tuple(tries), 8 * model.bytes)
 
 
 STEPS = 4000
@@ -183,6 +190,7 @@ def trained_capacity(
     seed: int = 0,
     seeds: int = 2,
     protocol: str = "best",
+    dtype: GridName | None = None,
     workers: int | None = None,
     engine: EngineName = "auto",
     on: str = HERE,
@@ -192,12 +200,15 @@ def trained_capacity(
     """The largest T, within `tolerance`, such that the best of `seeds` models recalls the first T facts of the task.
 
     Each attempt takes 4000 steps of the protocol and 300 iterations of L-BFGS unless `changes` (fields of the protocol,
-    as in `rote.train`) say otherwise. `on` names the executor of the models of one attempt; attempts run in sequence.
-    The same arguments give the same result.
+    as in `rote.train`) say otherwise. With `dtype`, models are trained on that grid, by its own protocol. `on` names
+    the executor of the models of one attempt; attempts run in sequence. The same arguments give the same result.
     """
     table = table_for(spec, task, seed)
     model = scores_scaled(spec)
-    settings = {"steps": STEPS, "polish": POLISH, **changes} if protocol != "paper" else changes
+    settings = changes if protocol == "paper" or dtype else {"steps": STEPS, "polish": POLISH, **changes}
+    if dtype is not None:
+        protocol, settings = "fast", {**settings, "dtype": dtype}
+    stored = {}
 
     def attempt(facts: int) -> str | None:
         part = table.take(slice(0, facts))
@@ -207,18 +218,19 @@ def trained_capacity(
         recalled = [round(accuracy * facts) for accuracy in accuracies if accuracy is not None]
         if not recalled:
             return f"training diverged in all of {seeds} seeds"
-        most = max(recalled)
+        most, stored[facts] = max(recalled), trained.models[0].model.bytes
         return None if most == facts else f"the best of {seeds} models recalls {most} of {facts} facts"
 
     start = start or theorem1_guarantee(spec) or 1
     with progress.stage("capacity by training") as stage:
         recalled, rejected, tries = largest_recalled(attempt, start, table.facts, tolerance, stage, progress)
     bits = table.take(slice(0, recalled)).entropy_bits if recalled else 0.0
-    return Capacity("training", recalled, rejected, bits, spec.parameters(), tuple(tries))
+    size = 8 * next(iter(stored.values()), 4 * spec.parameters())
+    return Capacity("training", recalled, rejected, bits, spec.parameters(), tuple(tries), size)
 
 
 METHODS = ("dana2025.theorem1", "rote.readout")
-"""Constructions that fill a model of given sizes."""
+"""Constructions that fill a model of given sizes. On a grid: the first alone."""
 
 
 @dataclass(frozen=True)
@@ -306,5 +318,6 @@ def capacity(
     if by == "training":
         rows = (trained_capacity(spec, on=on, **search),)
     else:
-        rows = tuple(built_capacity(spec, method, **search) for method in methods)
+        chosen = METHODS[:1] if tuple(methods) == METHODS and is_grid(options.get("dtype") or "") else methods
+        rows = tuple(built_capacity(spec, method, **search) for method in chosen)
     return Capacities(spec, rows, tuple(bound for bound in bounds(spec) if bound.applies), seed)

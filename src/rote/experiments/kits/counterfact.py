@@ -18,6 +18,9 @@ from rote.tasks import AssociationTask
 
 LAYER = "model.layers.{}.mlp.down_proj"
 NEIGHBOURS = 10
+RIDGE = 1e-4
+"""Share of the mean diagonal that is added to the moment of keys. Models have more neurons than facts, so that the
+moment is singular, and editors invert it in float32."""
 
 COMMON = """alg_name: "{method}"
 model_name: "./models/full-llama"
@@ -94,15 +97,17 @@ def write_counterfact(
 
 
 def moment(full: Model, stored: AssociationTask) -> dict[str, np.ndarray]:
-    """The exact second moment of what the MLP's output matrix reads, at the last token of every stored key."""
+    """The second moment of what the MLP's output matrix reads, at the last token of every stored key, plus a ridge."""
     spec = full.spec
     if not isinstance(spec, MlpTransformer):
         raise TypeError("keys are read by the MLP of an MLP-based model")
     _, keys = key_features(spec, full.weights, torch.from_numpy(stored.contexts).long())
+    moments = keys.T @ keys
+    moments += RIDGE * moments.diagonal().mean() * torch.eye(len(moments), dtype=moments.dtype)
     return {
         "mom2.constructor": np.array("easyeditor.util.runningstats.SecondMoment()"),
         "mom2.count": np.array(len(keys)),
-        "mom2.mom2": (keys.T @ keys).float().numpy(),
+        "mom2.mom2": moments.float().numpy(),
         "sample_size": np.array(stored.facts),
     }
 

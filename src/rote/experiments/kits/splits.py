@@ -66,7 +66,7 @@ class Question:
     perturbed: tuple[str, ...]
     """Wrong answers that other facts of the same relation have."""
     counterfactual: str
-    """The wrong answer that an editor is asked to store."""
+    """The wrong answer that an editor is asked to store; of one word where there is one, which all editors take."""
 
 
 def questions(task: AssociationTask, templates: Sequence[str], seed: int) -> list[Question]:
@@ -104,6 +104,9 @@ def _question(
     others = sorted(set(related) - {answer}) or sorted(set(words) - {answer})
     if not others:
         raise InputError("all facts have the same answer, so that there is no wrong one to compare with")
-    chosen = tuple(rng.permutation(others)[: min(PERTURBED, len(others))].tolist())
+    wrong: list[str] = rng.permutation(others).tolist()
+    new = next((each for each in wrong if " " not in each), wrong[0])
     relation = " ".join(key[:-1]) or "answer"
-    return Question(tuple(key), question, tuple(asked[1:]), prompt, key[-1], relation, answer, chosen, chosen[0])
+    return Question(
+        tuple(key), question, tuple(asked[1:]), prompt, key[-1], relation, answer, tuple(wrong[:PERTURBED]), new
+    )

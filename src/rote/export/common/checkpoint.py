@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from rote.export.common.temperature import gain_for
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
@@ -57,8 +59,9 @@ def _without_bars() -> Iterator[None]:
 class CheckpointRuntime(Runtime):
     """A folder as `AutoModelForCausalLM` and `AutoTokenizer` load it, offline and without any code of the folder's."""
 
-    sampled: ClassVar[bool] = True
-    """Whether answers are sampled at temperature 1, where a gain that is too small would show."""
+    samples: ClassVar[bool] = True
+    """Whether answers are sampled at temperature 1, where a gain that is too small would show. They are not where the
+    gain was given and makes some answer less than certain, such as a guess for a key that was never stored."""
     shipped_code: bool = False
     """Whether the model is of rote's own architectures, whose code `rote.export.shipped` has."""
 
@@ -75,6 +78,7 @@ class CheckpointRuntime(Runtime):
         words = subject.answer_words(manifest.places)
         self.context, self.longest = subject.spelling.context, words.longest + 1 if words else 1
         self.versions, self.gain = versions, manifest.gain
+        self.sampled = self.samples and manifest.gain >= gain_for(replace(subject, gain=None))
         self.places = manifest.ids(len(subject.spelling.tokens))
         self.dtype = manifest.format or str(self.model.dtype).removeprefix("torch.")
         self.cache_dtype = manifest.cache

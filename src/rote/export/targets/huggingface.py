@@ -65,7 +65,7 @@ class ShippedCodeRuntime(CheckpointRuntime):
     Margins are the model's own, so answers are the likeliest tokens.
     """
 
-    sampled: ClassVar[bool] = False
+    samples: ClassVar[bool] = False
     shipped_code = True
 
 
