@@ -166,7 +166,7 @@ def _missed(model: Model, task: Task, recalled: Recall | FormatRecall) -> list[d
     """Some of the facts that are missed, with what the model says instead."""
     words = None if model.vocabulary is None else model.vocabulary.tokens
     return [
-        {"fact": fact, "said": token if words is None else words[token]}
+        {"fact": fact, "said": token if words is None else words[token] if token < len(words) else "no answer"}
         for row, token in zip(recalled.missed[:SHOWN].tolist(), recalled.said[:SHOWN].tolist(), strict=True)
         if (fact := task.fact_in_words(row)) is not None
     ]

@@ -127,7 +127,7 @@ def diff(one: Compared, other: Compared, facts: Facts | None = None, progress: P
     tensors = tuple(_tensors(*models))
     own, others = (_asked(model, task, progress) for model in models)
     otherwise = np.flatnonzero(own[0] != others[0])
-    alike = own[0] == others[0]
+    alike = (own[0] == others[0]) & np.isfinite(own[1]) & np.isfinite(others[1])
     moved = np.abs(own[1][alike] - others[1][alike])
     return Difference(
         tensors,
@@ -140,7 +140,7 @@ def diff(one: Compared, other: Compared, facts: Facts | None = None, progress: P
             )
             for row in otherwise.tolist()
         ),
-        float(np.nan_to_num(moved).max()) if len(moved) else None,
+        float(moved.max()) if len(moved) else None,
     )
 
 
@@ -165,8 +165,12 @@ def _asked(model: Model, task: AssociationTask, progress: Progress) -> tuple[np.
     said, seen = np.full(task.facts, "", dtype=object), np.full(task.facts, -np.inf)
     if not known.any():
         raise InputError("diff: none of these facts are in the model's words")
-    part = for_model(task.take(np.flatnonzero(known)), model)
     places = np.flatnonzero(known)
+    part = for_model(task.take(places), model)
+    if "keys" in model.weights:  # one row per key: a model that never stored a key has nothing to answer it with
+        held = set(map(tuple, model.weights["keys"].tolist()))
+        asked = np.array([tuple(key) in held for key in part.contexts.tolist()])
+        part, places = part.take(asked), places[asked]
     answers = torch.from_numpy(part.answers_to_recall()).long()
     for rows, logits in stream_logits(model, part, progress):
         said[places[rows]] = np.array(vocabulary.words(logits.argmax(1).numpy()), dtype=object)

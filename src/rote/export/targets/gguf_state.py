@@ -15,7 +15,7 @@ from rote.export.common.gguf_blocks import BLOCKS, decoded, encoded, rounded_inp
 from rote.export.common.norm_trick import constant_for
 from rote.export.common.normal_form import NormalForm, normal_form
 from rote.export.common.places import pairs_of
-from rote.export.common.temperature import gain_for
+from rote.export.common.temperature import bias_below, gain_for
 from rote.export.subject import ExportSubject
 from rote.export.targets.llama import LlamaShape, llama_state
 
@@ -37,6 +37,10 @@ def block_shape(form: NormalForm, block: int) -> LlamaShape:
     return LlamaShape(together * -(-form.heads // together), head_dim, constants, max(1, form.width))
 
 
+LARGEST_SCALE = 2.0**15
+"""A power of two below the largest float16, 65,504."""
+
+
 @dataclass(frozen=True, eq=False)
 class BlockState:
     """Tensors of a GGUF file: matrices as bytes, and everything as the numbers that those stand for."""
@@ -50,7 +54,7 @@ class BlockState:
 
     @classmethod
     def of(cls, subject: ExportSubject, format: str, size: int) -> BlockState:
-        pairs, gain, form = pairs_of(subject.contexts), gain_for(subject), normal_form(subject.model)
+        pairs, gain, form = pairs_of(subject.contexts), _gain(subject, format), normal_form(subject.model)
         shape = block_shape(form, BLOCKS[format])
         constant = constant_for(form.largest_square(torch.from_numpy(subject.contexts)))
         plain = llama_state(form, shape, subject, pairs, size, gain, constant)
@@ -105,6 +109,14 @@ def _of_rows(step: np.ndarray | None, rows: int) -> np.ndarray | None:
     whole = np.zeros(rows, np.float32)
     whole[: len(step)] = step
     return whole
+
+
+def _gain(subject: ExportSubject, format: str) -> float:
+    """The gain of the logits, as large as the float16 scales of the format can write: TQ's are the largest weight."""
+    gain = gain_for(subject)
+    while format.startswith("TQ") and gain > 1 and -bias_below(subject, gain) > LARGEST_SCALE:
+        gain /= 2
+    return gain
 
 
 def _steps(subject: ExportSubject, shape: LlamaShape, gain: float) -> dict[str, np.ndarray]:
