@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import rote
 from rote.errors import InputError
@@ -16,6 +17,10 @@ OWNED = [
     for number, (relation, subject) in enumerate([("pin", "door"), ("pin", "safe"), ("code", "door")])
     if (owner, number) != ("bob", 1)
 ]
+
+
+def _trained(task: rote.AssociationTask) -> object:
+    return rote.train(task, rote.AttentionOnly(vocab=task.vocab, context=4, dim=4, head_dim=2, heads=2))
 
 
 def _table(path: Path, rows: list[dict[str, str]]) -> Path:
@@ -79,6 +84,23 @@ def test_a_sampled_rate_is_stated_before_and_measured_after() -> None:
     assert abs(after.rate - measured["unknown_rate"]) < 0.05
 
 
+def test_a_threshold_calls_most_other_keys_unknown_and_survives_saving(tmp_path: Path) -> None:
+    task = rote.facts("random:vocab=40,context=4,facts=60,seed=1", unknown=True)
+    assert isinstance(task, rote.AssociationTask)
+    assert task.facts == 60
+    built = rote.build(task, dtype="int8")
+    measured = built.certificate.measured
+    assert built.certificate.recalled == 60
+    assert (measured["stored_keys"], measured["unknown_keys"], measured["every_key"]) == (60, 0, False)
+    assert measured["unknown_rate"] > 0.8
+    model = rote.load(built.save(tmp_path / "model")).model
+    assert model.vocabulary is not None
+    said = torch.cat(list(model.logits_in_parts(made_up_keys(task, 500, 3))))[:, model.vocabulary.index[UNKNOWN]]
+    assert said.max() - said.min() < 1e-5 * said.max()
+    stored = torch.cat(list(model.logits_in_parts(task.contexts)))
+    assert stored.gather(1, torch.from_numpy(task.answers).long()[:, None]).min() > said.max()
+
+
 def test_made_up_keys_are_new_and_different() -> None:
     task = rote.facts("random:vocab=12,context=3,facts=90,seed=1")
     assert isinstance(task, rote.AssociationTask)
@@ -96,8 +118,15 @@ def test_clopper_pearson(successes: int, low: float, high: float) -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(InputError, match="2,560,000 keys could be asked"):
-        rote.facts("random:vocab=40,context=4,facts=600,seed=1", unknown=True)
+    large = rote.facts("random:vocab=40,context=4,facts=600,seed=1", unknown=True)
+    assert isinstance(large, rote.AssociationTask)
+    for use in (rote.build, rote.plan, _trained):
+        with pytest.raises(InputError, match=r"2,560,000 keys could be asked, .*`dtype=int8`"):
+            use(large)
+    with pytest.raises(InputError, match="`dim=1`: a threshold takes a dimension of its own"):
+        rote.build(large, dtype="int8", dim=1)
+    with pytest.raises(InputError, match="too coarse for a threshold; give one of int8, int6"):
+        rote.build(large, dtype="int4")
     with pytest.raises(InputError, match="goes with `unknown=True`"):
         rote.facts("random:vocab=40,context=4,facts=600,seed=1", unknown_keys=3)
     with pytest.raises(InputError, match="would have two meanings"):

@@ -121,7 +121,8 @@ class ReadingOptions:
     unknown: Annotated[bool, Parameter(negative="")] = False
     "Store the answer `unknown` for every key that the facts do not have, so that the weights themselves abstain."
     unknown_keys: int | None = None
-    "With --unknown: sample so many of those keys, where there are too many to store all. Default: all of them."
+    """With --unknown: sample so many of those keys. Default: all of them up to 200,000; beyond that none, and
+    `rote build --dtype int8` gives *unknown* a threshold."""
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""

@@ -40,6 +40,7 @@ from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Origin, Task, require_associations
 from rote.tasks.facts import Facts, facts
 from rote.tasks.templates import with_templates
+from rote.tasks.unknown import require_unknown_keys
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,8 @@ def build(
     'float64'
     """
     started, task = time.perf_counter(), with_templates(facts(task), templates)
+    if dtype is None or not is_grid(dtype):
+        require_unknown_keys(task)
     sizes = {"dim": dim, "head_dim": head_dim, "heads": heads}
     if dtype is not None and not is_grid(dtype):
         dtype_named(dtype)

@@ -129,6 +129,11 @@ def least_squares_grid(values: np.ndarray, levels: int, shared: tuple[int, ...] 
     return TensorGrid(levels, _half(np.where(largest > 0, best, 0)))
 
 
+def grid_up_to(largest: float, levels: int, axes: int) -> TensorGrid:
+    """The grid of one scale whose largest value is `largest`, up to the rounding of the scale."""
+    return TensorGrid(levels, _half(np.full((1,) * axes, largest * 2 / (levels - 1))))
+
+
 def _half(scales: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         return np.minimum(scales, 65504.0).astype(np.float16)

@@ -59,8 +59,9 @@ class Reading(BaseModel):
     """Whether punctuation around a key, or around each word of one that is split at its spaces, is left out."""
     unknown: bool = False
     """Whether keys that are not in the table are facts too, answered `unknown` (`rote.tasks.unknown`)."""
-    unknown_keys: int | None = Field(default=None, ge=1, le=1_000_000)
-    """How many such keys are sampled. Default: all that there are."""
+    unknown_keys: int | None = Field(default=None, ge=0, le=1_000_000)
+    """How many such keys are sampled. Default: all that there are up to 200,000; beyond that none, and `unknown` gets a
+    threshold where the build is on a grid."""
 
 
 class Origin(BaseModel):

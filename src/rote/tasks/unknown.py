@@ -2,8 +2,9 @@
 
 The space of keys is the product of the tokens that stand at each position; of keys that are filled on the left, those
 of every length that occurs. Where it can be enumerated, all keys that are not stored are added, and a check of every
-fact is one of every key. Where it cannot, some are sampled, and others are made up to measure how often a key that
-nobody stored is called unknown.
+fact is one of every key. Where it cannot, `unknown` is an answer that no key has, and a construction gives it a
+threshold: a logit just below those of stored answers. Or some keys are sampled and stored. Either way others are made
+up to measure how often a key that was never stored is called unknown.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from rote.errors import InputError
 from rote.tasks.association import AssociationTask
 from rote.tasks.rows import distinct_rows
+from rote.tasks.task import Task
 from rote.tasks.vocabulary import PAD, Vocabulary
 
 UNKNOWN = "unknown"
@@ -68,27 +70,39 @@ class KeySpace:
 
 
 def with_unknown(task: AssociationTask, sampled: int | None = None) -> AssociationTask:
-    """The task with the keys that it does not store, each answered `unknown`: all of them, or so many sampled ones."""
+    """The task with the keys that it does not store, each answered `unknown`: all of them, or so many sampled ones.
+
+    With none of them (0, the default where there are too many) `unknown` is a word of its vocabulary alone.
+    """
     if UNKNOWN in task.vocabulary.index:
         raise InputError(
             f"`unknown=True`: {UNKNOWN!r} is a word of these facts and would have two meanings; rename it there"
         )
     space = KeySpace.of(task)
-    if sampled is None:
-        if space.size > MOST_KEYS:
-            raise InputError(
-                f"`unknown=True`: {space.size:,} keys could be asked, more than the {MOST_KEYS:,} that are enumerated; "
-                f"sample some of them, for example `unknown_keys={3 * task.facts}`"
-            )
-        others = _without_stored(space.keys(), task)
-    else:
-        others = made_up_keys(task, sampled, SAMPLE_SEED)
+    if sampled is None and space.size > MOST_KEYS:
+        sampled = 0
+    others = _without_stored(space.keys(), task) if sampled is None else made_up_keys(task, sampled, SAMPLE_SEED)
     vocabulary = Vocabulary([*task.vocabulary.tokens, UNKNOWN])
     contexts = np.concatenate([task.contexts, others.astype(task.contexts.dtype)])
     answers = np.concatenate([task.answers, np.full(len(others), len(vocabulary) - 1, task.answers.dtype)])
     reading = task.origin.reading.model_copy(update={"unknown": True, "unknown_keys": sampled})
     origin = task.origin.model_copy(update={"reading": reading})
     return replace(task, contexts=contexts, answers=answers, vocabulary=vocabulary, origin=origin)
+
+
+def by_threshold(task: AssociationTask) -> bool:
+    """Whether `unknown` is to win by a threshold, since no unknown key is stored."""
+    return task.origin.reading.unknown and task.origin.reading.unknown_keys == 0
+
+
+def require_unknown_keys(task: Task) -> None:
+    """An error where `unknown` is to win by a threshold, which only a build on a grid sets."""
+    if isinstance(task, AssociationTask) and by_threshold(task):
+        raise InputError(
+            f"`unknown=True`: {KeySpace.of(task).size:,} keys could be asked, more than the {MOST_KEYS:,} that are "
+            "enumerated; build with `dtype=int8`, which gives unknown a threshold, or sample some of them, for example "
+            f"`unknown_keys={3 * task.facts}`"
+        )
 
 
 def made_up_keys(task: AssociationTask, count: int, seed: int) -> np.ndarray:

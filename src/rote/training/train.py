@@ -15,6 +15,7 @@ from rote.models.grid import GRID_NAMES
 from rote.progress import SILENT, Progress
 from rote.tasks import TokenTask, require_tokens
 from rote.tasks.facts import Facts, facts
+from rote.tasks.unknown import require_unknown_keys
 from rote.training.initial import trainable
 from rote.training.protocol import EngineName, Protocol, grid, protocol_named
 from rote.training.result import Trained
@@ -55,6 +56,7 @@ def train(
     if not chosen:
         raise InputError(f"`seeds={seeds}`: must be at least 1")
     task = require_tokens(facts(task), "training takes associations or distributions over tokens")
+    require_unknown_keys(task)
     spec = scores_scaled(spec) if start is None else trainable(spec)
     protocol = protocol_of(protocol, spec, task, **changes)
     trials = [TrainingTrial(task, spec, protocol, seed, key=number, start=start) for number, seed in enumerate(chosen)]

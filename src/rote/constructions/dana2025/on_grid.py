@@ -7,6 +7,9 @@
    would multiply every rounding, of weights here and of activations in other runtimes.
 4. W_O is rounded, then its codes are moved one feature after the other to the level that leaves the least squared error
    (coordinate descent); facts that are missed count more in the next sweep.
+5. Where `unknown` is a threshold, the last dimension of the stream is constant, and the unembedding's row of `unknown`
+   reads it alone: its logit is the same for every key, just below the smallest logit of any stored answer. With several
+   times as many features as facts, the least-norm W_O gives most other keys smaller logits than that.
 
 Whole numbers -7, ..., 7 (int4) or -127, ..., 127 (int8) times one scale per tensor, and for W_O one per dimension of
 the stream, are exactly what blocks of GGUF's Q4_0 and Q8_0 hold.
@@ -32,11 +35,12 @@ from rote.constructions.dana2025.options import Theorem1Options
 from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import examine
 from rote.models.attention_only import AttentionOnly
-from rote.models.grid import GridName, Precision, TensorGrid, least_squares_grid
+from rote.models.grid import GridName, Precision, TensorGrid, grid_up_to, least_squares_grid
 from rote.models.model import Model
 from rote.models.spec import in_words
 from rote.progress import Progress
 from rote.tasks import AssociationTask
+from rote.tasks.unknown import UNKNOWN, by_threshold
 
 BUILT_LEVELS: dict[GridName, int] = {"int8": 255, "int6": 63, "int4": 15, "levels12": 11, "int3": 7, "ternary": 3}
 """Levels of built tensors: odd, so that zero is one of them."""
@@ -46,6 +50,12 @@ ROOM: dict[GridName, float] = {
 """Features of heads per fact that a build begins with: chosen on countries, seed 0."""
 SAMPLED_ROOM = 1.8
 """Factor on them where unknown keys were sampled: near the interpolation threshold other keys are guessed at."""
+THRESHOLD_ROOM = 4.0
+"""The same where `unknown` is a threshold: chosen on 500 product codes, seeds 0 to 2."""
+BELOW = 0.99
+"""The threshold, as a share of the smallest logit of a stored answer."""
+THRESHOLD_LEVELS = 63
+"""Fewest levels of a grid that holds both a threshold and answer codes in one matrix."""
 DIM, WIDE_DIM, MANY_FACTS = 12, 16, 2_000
 """Dimensions of the stream that it begins with, up to so many facts and beyond."""
 GROWTH, GROWTHS, WIDER = 1.15, 4, 2
@@ -78,9 +88,10 @@ def grid_spec(request: Request[AssociationTask, Theorem1Options], task: Associat
 
     Queries and keys have rank one (Remark 2 of the paper), which is enough and saves most of their weights.
     """
-    dim = request.dim or (WIDE_DIM if task.facts > MANY_FACTS else DIM) + WIDER * growth
+    dim = request.dim or (WIDE_DIM if task.facts > MANY_FACTS else DIM) + WIDER * growth + by_threshold(task)
     head_dim = request.head_dim or dim
     room = ROOM[cast(GridName, request.dtype)] * (SAMPLED_ROOM if task.origin.reading.unknown_keys else 1)
+    room *= THRESHOLD_ROOM if by_threshold(task) else 1
     features = room * GROWTH**growth * task.facts
     heads = request.heads or math.ceil(features / head_dim)
     spec = AttentionOnly(
@@ -103,6 +114,11 @@ def build_on_grid(request: Request[AssociationTask, Theorem1Options]) -> Draft:
         raise InputError(
             f"`dtype={dtype}`: a key of one token leaves attention nothing to do; give keys of two or more"
         )
+    if by_threshold(task) and BUILT_LEVELS[dtype] < THRESHOLD_LEVELS:
+        able = ", ".join(name for name, levels in BUILT_LEVELS.items() if levels >= THRESHOLD_LEVELS)
+        raise InputError(f"`dtype={dtype}`: is too coarse for a threshold; give one of {able}, or `unknown_keys`")
+    if by_threshold(task) and request.dim == 1:
+        raise InputError("`dim=1`: a threshold takes a dimension of its own; give `dim=2` or more")
     if task.facts > MOST_FACTS:
         raise InputError(
             f"`dtype={dtype}`: {task.facts:,} facts are more than one dense solve takes ({MOST_FACTS:,}); "
@@ -115,6 +131,8 @@ def build_on_grid(request: Request[AssociationTask, Theorem1Options]) -> Draft:
         generator = torch.Generator().manual_seed(request.seed)
         system = drawn_system(task, spec, dtype, request.options.score_std, generator, request.progress)
         model, missed, sweeps = rounded_output(system, task, spec, dtype, request.progress)
+        if not missed and by_threshold(task):
+            model = with_threshold(model, task)
         if not missed:
             measured: dict[str, Any] = {"growths": growth, "sweeps": sweeps}
             examination = examine(model, request.task, progress=request.progress)
@@ -149,8 +167,11 @@ def drawn_system(
 
     heads = draw_heads(spec.heads, spec, ScoreSize(score_std).plain(spec.heads), torch.float64, generator)
     tokens, positions = gaussian((spec.vocab, spec.dim), generator), gaussian((spec.context, spec.dim), generator)
+    if by_threshold(task):
+        largest = float(max(tokens.abs().max(), positions.abs().max()))
+        tokens[:, -1], positions[:, -1], positions[-1, -1] = 0, 0, largest
     if placed(task):
-        positions = torch.zeros_like(positions)
+        positions[:, : spec.dim - by_threshold(task)] = 0
         embeddings = Embeddings(put("tokens", tokens), put("positions", positions))
     else:
         both = least_squares_grid(torch.cat([tokens, positions]).numpy(), SUMMED.get(levels, levels))
@@ -160,19 +181,41 @@ def drawn_system(
     heads = Heads(
         put("layers.0.query", heads.query), put("layers.0.key", heads.key), put("layers.0.value", heads.value)
     )
+    differences = Differences(embeddings, torch.from_numpy(task.contexts).long())
+    last = differences.last()
+    length = LENGTH * float(last.square().sum(1).mean().sqrt())
     answers, index = torch.unique(torch.from_numpy(task.answers).long(), return_inverse=True)
     unembed = torch.zeros(spec.vocab, spec.dim, dtype=torch.float64)
-    unembed[answers] = answer_code(len(answers), spec.dim, generator)
-    rows = put("unembed", unembed).double()[answers]
-    differences = Differences(embeddings, torch.from_numpy(task.contexts).long())
+    coded = spec.dim - by_threshold(task)
+    unembed[answers, :coded] = answer_code(len(answers), coded, generator)
+    if by_threshold(task):
+        # Room for the logit of `unknown` up to that of an answer; its level is set once W_O is rounded.
+        grids["unembed"] = grid_up_to(length / float(last[0, -1]), levels, unembed.ndim)
+        drawn["unembed"] = grids["unembed"].nearest(unembed.numpy())
+        rows = torch.from_numpy(drawn["unembed"]).double()[answers]
+    else:
+        rows = put("unembed", unembed).double()[answers]
     features = torch.empty(task.facts, spec.heads * spec.head_dim, dtype=torch.float64)
     differences.features(heads, spec.head_dim, features, progress=progress)
-    last = differences.last()
     features += last @ heads.value.double().flatten(0, 1).T
-    length = LENGTH * float(last.square().sum(1).mean().sqrt())
     wanted = length * rows[index] / rows[index].norm(dim=1, keepdim=True) - last
+    wanted[:, coded:] = 0
     weights = {name: torch.from_numpy(array) for name, array in drawn.items()}
     return GridSystem(weights, grids, features, wanted)
+
+
+def with_threshold(model: Model, task: AssociationTask) -> Model:
+    """The same model, whose `unknown` has the same logit for every key, below that of every stored answer."""
+    if model.precision is None:
+        raise CheckFailed("a threshold is set on the grid of the unembedding, and this model is not on a grid")
+    grid, constant = model.precision.grids["unembed"], float(model.weights["positions"][-1, -1])
+    logits = torch.cat(list(model.logits_in_parts(task.contexts)))
+    smallest = float(logits.gather(1, torch.from_numpy(task.answers).long()[:, None]).min())
+    unembed = model.weights["unembed"].clone()
+    step = float(grid.scales.reshape(-1)[0])
+    level = math.floor(BELOW * smallest / constant / step)
+    unembed[task.vocabulary.index[UNKNOWN], -1] = step * min(grid.middle, level)
+    return Model(model.spec, {**model.weights, "unembed": unembed}, model.vocabulary, precision=model.precision)
 
 
 def rounded_output(
@@ -215,10 +258,11 @@ def descend(
     """One sweep: each feature's codes, for all dimensions, to where the weighted squared error is least."""
     weighted = columns * weight
     sizes = np.einsum("pf,pf->p", weighted, columns)
+    steps = np.where(scale > 0, scale, np.inf)
     for place, column in enumerate(columns):
         if not sizes[place]:
             continue
-        moved = np.rint(weighted[place] @ residual / (sizes[place] * scale))
+        moved = np.rint(weighted[place] @ residual / (sizes[place] * steps))
         moved = np.clip(codes[place] + moved, -most, most) - codes[place]
         if moved.any():
             codes[place] += moved

@@ -33,6 +33,7 @@ from rote.models.spec import Dtype
 from rote.progress import SILENT, Progress
 from rote.tasks import PAD, SEPARATOR, AssociationTask, TokenTask, Vocabulary, require_tokens
 from rote.tasks.facts import Facts, facts
+from rote.tasks.unknown import require_unknown_keys
 
 RETRIEVAL_OVERHEAD = 1.005
 """Bits of a static function per bit of its values, as its authors state (0.1 to 0.5 % over): bumped ribbon retrieval,
@@ -175,6 +176,7 @@ def plan(
     """
     why = "plans are for token tasks; for vectors see the bound mahdavi2024.theorem1"
     task = require_tokens(facts(task), why)
+    require_unknown_keys(task)
     if everything and by_formula:
         raise InputError("`everything` builds every method, `by_formula` none; give one of them")
     if by_formula:
