@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from copy import deepcopy
+from importlib import import_module
 
 import pytest
 import torch
@@ -77,6 +78,14 @@ def test_a_folder_that_wants_to_run_code_is_refused(folder):
     (folder / "modeling.py").write_text("raise SystemExit('ran')")
     with pytest.raises(InputError, match="its own Python code"):
         load(folder)
+
+
+def test_reading_a_gguf_file_draws_no_bar_of_its_own(capsys):
+    pytest.importorskip("gguf", reason="GGUF files need the package gguf")
+    language_model.need_gguf("here")
+    reader = import_module("transformers.modeling_gguf_pytorch_utils")
+    assert list(reader.tqdm(range(3), desc="Converting")) == [0, 1, 2]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,11 @@ def transformers() -> ModuleType:
 
 
 def need_gguf(where: str) -> None:
-    """Refuse a GGUF file where the package that reads it is missing."""
+    """Refuse a GGUF file where the package that reads it is missing, and keep the bar of its reader silent."""
     if find_spec("gguf") is None:
         raise InputError(f"{where}: GGUF files need the package gguf, which is not installed; {INSTALL}")
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+    reader.tqdm = lambda tensors, **shown: tensors
 
 
 @dataclass(frozen=True)
