@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
+import pty
+import re
 import shlex
+import subprocess
 import sys
 
 import pytest
@@ -62,6 +67,32 @@ def test_streams_write_escapes_out_and_keep_bold(monkeypatch):
     assert sys.stdout is out
     assert out.getvalue() == f"\x1b[1mtitle\x1b[0m {visible(HOSTILE)}\n\\x1b[3J\n"
     assert errors.getvalue() == "\\x1b[8mhidden\n"
+
+
+BAR = """
+import sys
+from rote.progress import Bars
+from rote.words import guarded_streams
+with guarded_streams(), Bars().stage("outer", 2) as outer, Bars().stage("recalling", 2) as inner:
+    inner.advance()
+    outer.advance()
+    print("a note\\x1b[2K", file=sys.stderr)
+"""
+
+
+def test_a_bar_is_drawn_and_what_is_printed_meanwhile_is_not():
+    master, terminal = pty.openpty()
+    surroundings = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen([sys.executable, "-c", BAR], stdout=terminal, stderr=terminal, env=surroundings) as process:
+        os.close(terminal)
+        shown = ""
+        with contextlib.suppress(OSError):  # Linux reports the end of a terminal as an error.
+            while data := os.read(master, 4096):
+                shown += data.decode()
+    os.close(master)
+    assert process.returncode == 0
+    assert "recalling" in shown
+    assert re.findall(r"\\(?:x1b\[\S+|r)", shown) == ["\\x1b[2K"]  # of the note; the bar's own act on the terminal
 
 
 def test_errors_are_visible():

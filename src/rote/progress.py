@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
+
+from rote.words import guarded_streams, unguarded
 
 
 @runtime_checkable
@@ -55,7 +58,9 @@ class Bars(Progress):
         if total is not None:
             columns += [MofNCompleteColumn(), TimeRemainingColumn()]
         columns.append(TimeElapsedColumn())
-        with RichProgress(*columns, console=Console(stderr=True), transient=True) as bars:
+        # rich draws on the terminal itself. What is printed meanwhile stands above the bar, its escapes written out.
+        console = Console(file=unguarded(sys.stderr))
+        with RichProgress(*columns, console=console, transient=True) as bars, guarded_streams():
             task = bars.add_task(description, total=total)
             yield _RichStage(bars, task)
 

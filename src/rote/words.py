@@ -98,7 +98,7 @@ def command(*words: object) -> str:
 class _Guarded:
     """A text stream on which nothing from elsewhere acts: escapes are written out, but for rote's own bold.
 
-    Libraries that draw on a terminal (rich) write to the stream below, as they know what they write.
+    A library that draws on a terminal (rich) writes to the stream below it: see `unguarded`.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -128,6 +128,13 @@ def guarded_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def unguarded(stream: Any) -> Any:
+    """The stream below every guard, for a library that draws on a terminal and knows what it writes."""
+    while hasattr(stream, "rich_proxied_file"):
+        stream = stream.rich_proxied_file
+    return stream
 
 
 def _guarded(stream: Any) -> Any:
