@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from jupyter_client.connect import ConnectionFileMixin
 from site_reference import write_reference  # beside this file
 from sphinx.application import Sphinx
 
@@ -34,6 +36,9 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+# Kernels talk through sockets in a folder of this user: through ports ipykernel warns, once per tutorial.
+ConnectionFileMixin.transport.default_value = "ipc"
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "all"
@@ -44,6 +49,7 @@ autodoc_inherit_docstrings = False
 PAGES = {
     "../SECURITY.md": "security.md",
     "../CONTRIBUTING.md": "contributing.md",
+    "../CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "../CHANGELOG.md": "changelog.md",
     "../benchmarks/README.md": "performance.md",
 }
