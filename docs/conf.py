@@ -44,6 +44,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "all"
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False
+autodoc_type_aliases = {name: name for name in ("Facts", "Changes")}
 
 
 PAGES = {

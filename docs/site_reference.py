@@ -10,7 +10,9 @@ from pathlib import Path
 
 import rote
 from rote.cli import APPS, GROUPS, app
+from rote.editing.requested import Changes
 from rote.lm.graft.record import GraftRecord
+from rote.tasks.facts import Facts
 from rote.theory import RESULTS
 from rote.words import markdown
 
@@ -85,7 +87,8 @@ def api_page() -> list[str]:
     """Every public name with its parameters, what it returns and its example."""
     listed = {name for names in NAMES.values() for name in names}
     groups = {**NAMES, REST: tuple(name for name in rote.__all__ if name not in listed and name != "__version__")}
-    page = ["# Python", "", "`import rote`. What is listed here is stable; everything else may change at any time."]
+    page = ["# Python", "", "`import rote`. What is listed here is stable; everything else may change at any time.", ""]
+    page += [f"- `{name}`: {alias.__metadata__[0]}." for name, alias in (("Facts", Facts), ("Changes", Changes))]
     for group, names in groups.items():
         page += ["", f"## {group}"]
         for name in names:
@@ -102,9 +105,10 @@ def results_page() -> list[str]:
         "What `rote bounds` evaluates, by paper. Conditions and corrections: [Bounds](../../bounds.md).",
     ]
     for paper in dict.fromkeys(result.paper for result in RESULTS.values()):
-        page += ["", f"## {paper.name}", "", f"{paper.title}. {paper.venue}.", ""]
+        title = paper.title if paper.title.endswith("?") else f"{paper.title}."
+        page += ["", f"## {paper.name}", "", f"{title} {paper.venue[0].upper()}{paper.venue[1:]}.", ""]
         page += [
-            f"- `{result.id}` ({result.kind}, {result.where}): {markdown(result.statement)}"
+            f"- `{result.id}` ({', '.join(filter(None, (result.kind, result.where)))}): {markdown(result.statement)}"
             for result in RESULTS.values()
             if result.paper == paper
         ]
