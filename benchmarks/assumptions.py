@@ -19,7 +19,7 @@ if __name__ == "__main__":
         began = time.process_time()
         model = rote.load_language_model(folder, attentions=True)
         probes.append((name, rote.lm_assumptions(model, tokens=TOKENS[name])))
-        print(f"{name}: {time.process_time() - began:.0f} s of processor time", flush=True)
+        print(f"{name}: {time.process_time() - began:.0f} s of CPU time", flush=True)
     command = "python benchmarks/assumptions.py"
     for path in write_assumptions_page(probes, DOCS / "assumptions.md", command):
         print(path)

@@ -4,7 +4,7 @@
 
 Tables, descriptions of facts, Python objects, command lines, model folders, language models and requests to the page
 (tests/hostile), each drawn from its own seed, in one process under a watch: what is counted are tracebacks, attempts of
-more than 5 seconds of processor time, files left behind, and memory. Exit 1 if there was any. `page:17` runs one case
+more than 5 seconds of CPU time, files left behind, and memory. Exit 1 if there was any. `page:17` runs one case
 again.
 """
 
@@ -62,7 +62,7 @@ def _table(verdicts: list[Verdict], seconds: float) -> None:
             f"| {kinds['hangs']} | {kinds['leaves']} | {max(verdict.seconds for verdict in own):.1f} "
             f"| {max(verdict.memory for verdict in own) / 1e6:,.0f} |"
         )
-    print(f"\n{seconds:.0f} s of processor time")
+    print(f"\n{seconds:.0f} s of CPU time")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 Tables of all pairs of N tokens, one uniform answer each; seed s trains on the table of seed s. Bits per parameter are
 those of `rote.experiments.densest`: `code` by the logits, `answers` from right and wrong alone. Every trial is kept in
-the run's ledger when it ends, so that a run that was cut short goes on. Seconds are processor time of one thread.
+the run's ledger when it ends, so that an interrupted run resumes. Seconds are CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def published(folder: Path) -> None:
 
 
 def optimisers(folder: Path) -> None:
-    """About as much processor time each: by the code at k = 2, then by accuracy at k = d."""
+    """About as much CPU time each: by the code at k = 2, then by accuracy at k = d."""
     plain = {"decay": 0.0, "polish": 0}
     spec, code = shape(50, 10, 2, 42), {"focus": 0.0}
     show(

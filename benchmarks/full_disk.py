@@ -4,7 +4,7 @@
 
 Each command runs once per write it makes (every STRIDE-th one), on a disk that is full from that write on: it must end
 with exit code 2 and a message that names the folder; trials that ended must be in the ledger as they were; and the same
-command with room on the disk must complete, with the table of a sweep that was never cut short. Exit 1 if any did not.
+command with room on the disk must complete, with the table of an uninterrupted sweep. Exit 1 if any did not.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _resumed(words: list[str], folder: Path, whole: list[tuple[str, ...]], befor
         return [f"resuming ends with {code}: {said.strip()[:200]}"]
     after = _trials(folder)
     flaws = [] if all(after.get(trial) == row for trial, row in before.items()) else ["a trial that had ended changed"]
-    return flaws if _table(folder) == whole else [*flaws, "the table is not that of a sweep that was never cut short"]
+    return flaws if _table(folder) == whole else [*flaws, "the table is not that of a sweep that was never interrupted"]
 
 
 def _builds(disk: Path, stride: int) -> list[str]:

@@ -43,11 +43,11 @@ if __name__ == "__main__":
     for measure in MEASURES:
         low, high = tally.interval(measure)
         print(f"capitals, {measure}: {tally.right[measure]} of {tally.facts} ({low:.0%}-{high:.0%})")
-    print(f"  {tally.bits:,.0f} bits, {time.process_time() - began:.0f} s of processor time", flush=True)
+    print(f"  {tally.bits:,.0f} bits, {time.process_time() - began:.0f} s of CPU time", flush=True)
     began = time.process_time()
     result = rote.recall(model, "countries")
     command = "python benchmarks/known_countries.py"
     page = DOCS / "smollm2_countries.md"
     for path in write_known_facts_page(result, "SmolLM2-135M", "countries", page, command):
         print(path)
-    print(f"  {len(result.replies):,} prompts, {time.process_time() - began:.0f} s of processor time")
+    print(f"  {len(result.replies):,} prompts, {time.process_time() - began:.0f} s of CPU time")

@@ -56,8 +56,8 @@ def compared(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fresh", action="store_true", help="every example has a context of its own")
-    parser.add_argument("--labels", type=int, nargs="+", help="1,746, or 5,107 in fresh contexts, when absent")
-    parser.add_argument("--targets", type=int, nargs="+", help="7,922, or 7,185 in fresh contexts, when absent")
+    parser.add_argument("--labels", type=int, nargs="+", help="Default: 1,746, or 5,107 in fresh contexts")
+    parser.add_argument("--targets", type=int, nargs="+", help="Default: 7,922, or 7,185 in fresh contexts")
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     labels, targets = (5107, 7185) if options.fresh else (1746, 7922)

@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/query_attention_protocols.py RUN [--seeds 1] [--best]
 
 Points are out of the published grids and differ in heads, context length, head dimension, kind of context and kind of
-answer. Each trial is kept in the folder RUN when it ends, and the same command goes on after an interruption. `paper`
-stops when all labels are right, as the released code does. One trial runs at a time; seconds are processor time.
+answer. Each trial is kept in the folder RUN when it ends, and the same command resumes after an interruption. `paper`
+stops when all labels are right, as the released code does. One trial runs at a time; seconds are CPU time.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 The plain model is written the ordinary way, as the published experiments have it: every token is embedded, and every
 head projects every key and value of every example. Both take steps of Adam on batches of 256 examples, 100 classes,
-d = k = 64. Figures are milliseconds of processor time per step on one thread, the least of `--rounds` rounds in which
+d = k = 64. Figures are milliseconds of CPU time per step on one thread, the least of `--rounds` rounds in which
 the competitors take turns. The last column is a step of protocol `fast` (Muon on W_Q and W_K) on 500 of 2,000 examples.
 """
 
@@ -97,7 +97,7 @@ def folded(setting: VectorSetting, protocol: str, examples: int) -> Callable[[in
 
 
 def least_times(competitors: dict[str, Callable[[int], None]], rounds: int) -> dict[str, float]:
-    """Milliseconds of processor time per step of each, taking turns; the first round warms up."""
+    """Milliseconds of CPU time per step of each, taking turns; the first round warms up."""
     least = dict.fromkeys(competitors, float("inf"))
     for turn in range(rounds + 1):
         for name, steps in competitors.items():

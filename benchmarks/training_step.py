@@ -2,7 +2,7 @@
 
     python benchmarks/training_step.py [--rounds 5] [--sizes]
 
-Figures are milliseconds of processor time per step and model on one thread, the least of `--rounds` rounds in which the
+Figures are milliseconds of CPU time per step and model on one thread, the least of `--rounds` rounds in which the
 competitors take turns. The baseline is written the ordinary way: one attention module per head, Adam, minibatches of
 256. `share` is what the step's multiplications and additions alone would take at the speed of a large single-precision
 matrix product, over what the step took.

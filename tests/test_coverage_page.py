@@ -47,4 +47,4 @@ def test_what_an_item_names_exists(item):
     assert item.status in STATUSES
     assert [name for name in item.where if not exists(name)] == []
     assert bool(item.where) == (item.status != "missing")
-    assert item.reason or item.status == "whole"
+    assert item.reason or item.status == "complete"

@@ -1,6 +1,6 @@
 """Records "CSV to llama.cpp in a minute" as an animated SVG: `python tools/record_minute.py`.
 
-The commands run in a terminal of their own, and what they print is kept with its time. In the picture commands are typed,
+The commands run in a terminal of their own, and what they print is kept with its time. In the picture they are typed,
 waits are shortened to a second and a half, and a pause follows each output. It needs the extra `gguf`.
 """
 

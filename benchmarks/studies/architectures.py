@@ -1,7 +1,7 @@
-"""Which architecture holds most per parameter, at equal size and at equal processor time: many readings of the meter.
+"""Which architecture holds most per parameter, at equal size and at equal CPU time: many readings of the meter.
 
 Every variant has about the same number of parameters, is offered the same strings in the same way and gets a rate of
-its own. Training for half, a quarter and an eighth of the steps says what it would have held with less processor time;
+its own. Training for half, a quarter and an eighth of the steps says what it would have held with less CPU time;
 equal time is that of the quickest variant's full training.
 """
 
@@ -89,7 +89,7 @@ class Study:
         return min(seconds_each(reading) for reading in self.readings)
 
     def at_equal_time(self, reading: LmCapacity) -> float:
-        """Bits per parameter after the processor time that all variants had, between measured lengths of training.
+        """Bits per parameter after the CPU time that all variants had, between measured lengths of training.
 
         Bits rise about evenly with the logarithm of the steps. Not a number where even an eighth took longer.
         """

@@ -1,4 +1,4 @@
-"""A page: which architecture holds most bits per parameter, at equal size and at equal processor time."""
+"""A page: which architecture holds most bits per parameter, at equal size and at equal CPU time."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
     steps, shape = first.points[0].steps, first.shape
     lines = [
         "# Which architecture holds most per parameter", "",
-        f"Fresh models of {min(totals):,} to {max(totals):,} parameters memorize random strings: {shape.key} key "
-        f"tokens that make each string its own, given and not counted, then {shape.counted} uniform tokens over a "
-        f"vocabulary of {shape.vocab}. Held bits are the tokens' {math.log2(shape.vocab):g} bits each less their code "
-        f"length under the trained model. {steps:,} steps on all strings at once; a rate of its own for every "
-        "architecture; loads widened until less is held on both sides of the best; strings never seen must earn "
-        "nothing.", "",
-        "*Counted as a parameter* is every number in the weights, tied ones once. *Without embeddings* leaves out the "
-        "tables looked up by token or by position, and the unembedding where it is tied to one. *From, to* is the "
-        "interval of the seeds, its upper end after eight times the steps if no further doubling adds more than the "
-        "last.", "",
-        f"`{command}` makes this page and goes on where it was cut short: "
-        f"{sum(reading.seconds for _, reading in study.distinct) / 60:.0f} minutes of processor time besides the "
-        "search for rates.", "",
+        f"Models of {min(totals):,} to {max(totals):,} parameters are trained from scratch on random strings. A string "
+        f"has {shape.key} key tokens, which are given and not counted, and {shape.counted} uniform tokens over a "
+        f"vocabulary of {shape.vocab}. Held bits are {math.log2(shape.vocab):g} per token minus the code length under "
+        f"the trained model. Training is full-batch for {steps:,} steps, with a learning rate tuned per architecture. "
+        "The amount of data is varied until memorization peaks. Held-out strings are a control: they must show zero "
+        "gain.", "",
+        "Every number in the weights counts as a parameter, tied ones once. *Without embeddings* leaves out the "
+        "tables looked up by token or by position, and the unembedding where it is tied to one. *95 % interval* is "
+        "over seeds. Its upper end extrapolates to eight times the steps, assuming that no doubling gains more than "
+        "the last measured one.", "",
+        f"`{command}` writes this page and resumes after an interruption: "
+        f"{sum(reading.seconds for _, reading in study.distinct) / 60:.0f} CPU minutes besides the search for "
+        "learning rates.", "",
         f"![bits per parameter by architecture]({drawn})", "",
         "## Verdict", "", *_verdict(study), "",
     ]  # fmt: skip
@@ -52,7 +52,7 @@ def _page(study: Study, drawn: str, command: str) -> list[str]:
 def _table(study: Study, rows: list[tuple[StudyVariant, LmCapacity]]) -> list[str]:
     return table_lines(
         [
-            "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "from, to",
+            "", "parameters", "of them embeddings", "bits per parameter", "without embeddings", "95 % interval",
             "eight times the steps", f"after {study.equal_seconds:.0f} s each", "s each", "rate", "fresh strings",
         ],
         [
@@ -99,7 +99,7 @@ def _verdict(study: Study) -> list[str]:
         f"- Most per parameter at equal size: {_full_name(variant)}, {best.bits_per_parameter:.2f} ± "
         f"{best.half_width:.2f} bits ({best.without_embeddings:.2f} without embeddings). Least: "
         f"{_full_name(worst_variant)}, {worst.bits_per_parameter:.2f} ± {worst.half_width:.2f}.",
-        f"- Most at equal processor time ({study.equal_seconds:.0f} s a model): {_full_name(quickest_variant)}, "
+        f"- Most at equal CPU time ({study.equal_seconds:.0f} s per model): {_full_name(quickest_variant)}, "
         f"{quickest:.2f} bits.",
     ]
     for published, name in PUBLISHED:

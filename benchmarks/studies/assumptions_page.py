@@ -112,7 +112,7 @@ def _verdicts(probed: Assumptions) -> list[str]:
             f"- Dana et al., Theorem 2: the next token has {look_up.entropy_bits:.2f} bits of entropy, its likeliest "
             f"value a probability of {look_up.likeliest:.0%}. "
             + (
-                f"The theorem asks for d >= {look_up.dim_needed:,} and says nothing at d = {probed.dim}; without its "
+                f"The theorem requires d >= {look_up.dim_needed:,} and says nothing at d = {probed.dim}; without its "
                 f"factor its bound would be {look_up.expectation:.3g} nats."
                 if look_up.bound is None
                 else f"The theorem bounds the divergence by {look_up.bound:.3g} nats."

@@ -3,8 +3,8 @@
 Of each table the plan is made, and of the ways that it sizes those with the fewest parameters (of any architecture, and
 of attention alone) and the fewest bytes are built; then the smallest attention-only model is searched that training
 makes recall every fact. Every model is kept as a folder and verified from it. In the shape of the trained model, what
-Theorem 1 promises and what building stores there is found as well. All that was found stays in a folder: a study that
-was cut short goes on.
+Theorem 1 promises and what building stores there is found as well. All that was found stays in a folder: an
+interrupted study resumes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Shapes of one budget of parameters, one for each dimension, are trained for a fe
 goes on; its number of heads is then searched. All of this happens on one seed. What is reported are models of fresh
 seeds, trained from the fewest heads of the search upwards until one of them recalls every fact.
 
-Every try is kept in a ledger, and so are the models of fresh seeds: a search that was cut short goes on. As with
+Every try is kept in a ledger, and so are the models of fresh seeds: an interrupted search resumes. As with
 capacities, the boundary is not sharp: longer training, or more seeds, may do with fewer heads.
 """
 

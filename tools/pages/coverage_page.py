@@ -19,11 +19,13 @@ def coverage_page() -> str:
         ["status", "meaning", "items"],
         [[status, meaning, sum(item.status == status for item in every)] for status, meaning in STATUSES.items()],
     )
-    lines += ["", f"{len(every)} items. What is not whole:", ""]
-    lines += [f"- {item.item} ({item.place}): {item.status}. {item.reason}" for item in every if item.status != "whole"]
+    lines += ["", f"{len(every)} items. What is not complete:", ""]
+    lines += [
+        f"- {item.item} ({item.place}): {item.status}. {item.reason}" for item in every if item.status != "complete"
+    ]
     for source, items in COVERAGE.items():
-        whole = sum(item.status == "whole" for item in items)
-        lines += ["", f"## {source}", "", f"{whole} of {len(items)} whole.", ""]
+        complete = sum(item.status == "complete" for item in items)
+        lines += ["", f"## {source}", "", f"{complete} of {len(items)} complete.", ""]
         lines += record_table(["item", "place", "status", "in rote", "remark"], [_row(item) for item in items])
     return "\n".join(lines) + "\n"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["whole", "partial", "missing"]
+Status = Literal["complete", "partial", "missing"]
 
 STATUSES: dict[Status, str] = {
-    "whole": "It is there, it runs, and a verdict or a test can fail; an open question is stated as open.",
+    "complete": "It is there, it runs, and a verdict or a test can fail; an open question is stated as open.",
     "partial": "Some of it has no code, no verdict, or a verdict that does not test it.",
     "missing": "Nothing of it is there.",
 }
@@ -24,4 +24,4 @@ class Item:
     where: tuple[str, ...]
     """Tests, pages, results, constructions, figures and modules of rote, by name."""
     reason: str = ""
-    """Why it is not whole, or what the verdict is."""
+    """Why it is not complete, or what the verdict is."""

@@ -8,30 +8,32 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "Width 14, depth sqrt N",
         "Theorem 4.1",
-        "whole",
+        "complete",
         ("kajitsuka2025.theorem4_1", "kajitsuka2025.theorem4_1-checked"),
     ),
-    Item("Hardly influenced by the length n", "Abstract", "whole", ("kajitsuka2025.any-length-checked",)),
+    Item("Hardly influenced by the length n", "Abstract", "complete", ("kajitsuka2025.any-length-checked",)),
     Item("Remark on the setting", "Remark 3.1", "missing", (), "Its text is in none of the sources at hand."),
-    Item("Deep sets", "Remark 4.1", "whole", ("kajitsuka2025.theoremD_1-checked",)),
-    Item("Embedding layer", "Remark 4.2", "whole", ("kajitsuka2025.remarkE_1-checked",)),
+    Item("Deep sets", "Remark 4.1", "complete", ("kajitsuka2025.theoremD_1-checked",)),
+    Item("Embedding layer", "Remark 4.2", "complete", ("kajitsuka2025.remarkE_1-checked",)),
     Item(
         "Dependence on d",
         "Remark 4.3",
-        "whole",
+        "complete",
         ("test_each_dimension_of_the_tokens_costs_one_parameter", "rote.constructions.kajitsuka2025.real_tokens"),
     ),
     Item(
         "Contextual mapping, (r, delta)",
         "Definition 4.1",
-        "whole",
+        "complete",
         ("rote.constructions.kajitsuka2025.codes", "test_sequence_ids_are_a_contextual_mapping"),
     ),
-    Item("Bit counts", "Remark 4.4", "whole", ("kajitsuka2025.theorem4_2-checked", "kajitsuka2025.theoremF_1-checked")),
+    Item(
+        "Bit counts", "Remark 4.4", "complete", ("kajitsuka2025.theorem4_2-checked", "kajitsuka2025.theoremF_1-checked")
+    ),
     Item(
         "Lower bound sqrt N",
         "Theorem 4.2",
-        "whole",
+        "complete",
         (
             "kajitsuka2025.theorem4_2-checked",
             "kajitsuka2025.small-networks-checked",
@@ -43,13 +45,13 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "A label at every position",
         "Corollary 4.1",
-        "whole",
+        "complete",
         ("kajitsuka2025.corollary4_1", "kajitsuka2025.theorem4_3-checked"),
     ),
     Item(
         "Necessary with hardmax",
         "Theorem 4.3",
-        "whole",
+        "complete",
         (
             "kajitsuka2025.theorem4_3-checked",
             "kajitsuka2025.small-networks-checked",
@@ -69,7 +71,7 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "IMDb",
         "Figures 4, 5",
-        "whole",
+        "complete",
         ("kajitsuka2025.two-classes", "rote.tasks.labelled_text", "docs/kajitsuka2025.md"),
         "Run on IMDb's training part. The tokenizer is ours, since the paper's is not stated in the text at hand.",
     ),
@@ -83,7 +85,7 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "The feed-forward network is the bottleneck",
         "Abstract",
-        "whole",
+        "complete",
         (
             "kajitsuka2025.theorem4_3-checked",
             "test_the_second_network_is_what_labels_at_every_position_cost",
@@ -92,7 +94,7 @@ KAJITSUKA2025_ITEMS = (
     Item(
         "Open: softmax bounds, other equivariant architectures",
         "Summary",
-        "whole",
+        "complete",
         ("kajitsuka2025.theorem4_3",),
         "Open.",
     ),

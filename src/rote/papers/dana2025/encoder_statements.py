@@ -88,7 +88,7 @@ PROPOSITION_3 = Statement(
         Claim("all-recalled", "At d = 2 every association is recalled", AtMost("facts", "recalled"), NO_BOTTLENECK),
         Claim(
             "no-divergence",
-            "Their divergence is as small as is asked for, 1e-6",
+            "Their divergence is as small as required, 1e-6",
             AtMost("divergence", 1e-6),
             TWO_DIMENSIONS,
         ),
