@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -312,3 +313,38 @@ def test_a_table_of_changes(tmp_path):
 def test_what_a_stranger_wrote_of_a_build_is_one_message(task, built, provenance):
     with pytest.raises(InputError):
         rote.edit(replace(built, provenance={**built.provenance, **provenance}), [("forget", task[0].key)])
+
+
+def test_an_edit_after_another_is_that_of_the_saved_model(tmp_path, task, built):
+    """What an edit keeps for the next one changes no bit of it, and the certificate is that of a fresh run."""
+    first = rote.edit(built, {task[0].key: other_answer(task, 0)})
+    first.save(tmp_path / "first")
+    second = rote.edit(first, {task[1].key: other_answer(task, 1)})
+    again = rote.edit(tmp_path / "first", {task[1].key: other_answer(task, 1)})
+    assert all(torch.equal(tensor, again.model.weights[name]) for name, tensor in second.model.weights.items())
+    assert second.certificate == again.certificate
+    assert second.kept["attention"] is not None
+    second.save(tmp_path / "second")
+    assert rote.verify(tmp_path / "second", second.kept["facts"]).holds
+    seen = rote.recall(second.model, second.kept["facts"])
+    assert np.array_equal(seen.margins, second.kept["margins"])
+
+
+def test_facts_in_another_order_do_not_meet_what_an_edit_kept(task, built):
+    first = rote.edit(built, {task[0].key: other_answer(task, 0)})
+    shuffled = task.take(np.random.default_rng(0).permutation(task.facts))
+    plain = rote.edit(first, {task[1].key: other_answer(task, 1)})
+    second = rote.edit(first, {task[1].key: other_answer(task, 1)}, shuffled)
+    assert second.certificate.recalled == task.facts
+    assert second.largest_margin_change == pytest.approx(plain.largest_margin_change, rel=0.5)
+
+
+def test_the_facts_that_are_run_in_float64_are_counted(task, built, monkeypatch):
+    changes = {task[row].key: other_answer(task, row) for row in range(5)}
+    assert "rounding_facts" not in rote.edit(built, changes).certificate.measured
+    monkeypatch.setattr(sys.modules["rote.editing.edit"], "COMPARED", 40)
+    edited = rote.edit(built, changes)
+    assert 40 <= edited.certificate.measured["rounding_facts"] + 5 <= 50
+    exact = rote.recall(edited.model.to("float64"), edited.kept["facts"]).margins
+    moved = np.abs(exact - edited.kept["margins"]).max() / edited.certificate.min_margin
+    assert 0 < edited.certificate.margin_rounding <= moved * (1 + 1e-9)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar
 
@@ -23,7 +24,7 @@ from rote.models.spec import Dtype, Spec
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 from rote.tasks.change import Change
-from rote.tasks.changes import changed
+from rote.tasks.changes import changed, changed_further
 from rote.theory import PAPERS, RESULTS
 
 if TYPE_CHECKING:
@@ -129,16 +130,18 @@ class EditRequest(Generic[OptionsT_co]):
     """What an earlier edit in this process left for the next one."""
     keep_bits: bool = False
     """Whether the logits of all other facts are to stay the same bit for bit; only `edits_bitwise` has it."""
+    held: AssociationTask | None = None
+    """The facts that the model holds, where they are at hand. Default: read from the history."""
 
-    @property
+    @cached_property
     def before(self) -> AssociationTask:
         """The facts that the model holds."""
-        return changed(self.base, self.history)
+        return changed(self.base, self.history) if self.held is None else self.held
 
-    @property
+    @cached_property
     def after(self) -> AssociationTask:
         """The facts that it is to hold."""
-        return changed(self.base, (*self.history, *self.changes))
+        return changed_further(self.base, self.history, self.before, self.changes)
 
     @property
     def progress(self) -> Progress:

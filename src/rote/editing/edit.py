@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
@@ -21,8 +22,12 @@ from rote.errors import CheckFailed, InputError
 from rote.folders import Folder, load, write_folder
 from rote.folders.folder import Pushable
 from rote.folders.named_facts import facts_of_folder
-from rote.measure.certificate import Certificate, Examination, examine
+from rote.measure.certificate import Certificate, Compared, Examination, examine
+from rote.measure.recall import margins as margins_of
 from rote.measure.recall import recall
+from rote.models.attended_model import AttendedModel
+from rote.models.attention_only import AttentionOnly
+from rote.models.forward.kept_attention import KeptAttention
 from rote.models.grid import is_grid
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
@@ -34,9 +39,10 @@ from rote.tasks.facts import facts as read_facts
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.origin import Origin
 
-COMPARED = 500
-"""Facts that are run in float64 too, for the rounding that an edit's certificate states: half are those with the
-smallest margins. All facts are run in the saved dtype. A build compares all; float64 would take most of an edit."""
+COMPARED = 256
+"""Facts that are run in float64 besides those that are changed, for the rounding that an edit's certificate states.
+Half are those with the smallest margins. All facts are run in the saved dtype. A build compares all; float64 would take
+most of an edit."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +155,8 @@ class Subject:
 
     @property
     def reader(self) -> KeyReader:
-        return replace(KeyReader.of(self.before), columns=self.origin.key_columns)
+        reader = self.kept.get("reader") or KeyReader.of(self.before)
+        return replace(reader, vocabulary=self.before.vocabulary, columns=self.origin.key_columns)
 
 
 def subject_of(model: Built | Edited | Folder | str | Path, facts: Facts | None) -> Subject:
@@ -167,12 +174,23 @@ def subject_of(model: Built | Edited | Folder | str | Path, facts: Facts | None)
     if not isinstance(task, AssociationTask):
         raise InputError(f"{name}: holds {task.kind}, and only associations are edited")
     base = task.majority()
-    before = changed(base, origin.changes)
+    before = kept["facts"] if facts is None and "facts" in kept else changed(base, origin.changes)
+    if facts is not None and not _same_rows(before, kept.get("facts")):
+        kept = {}
     if source.model.vocabulary is None or source.model.vocabulary.tokens != before.vocabulary.tokens:
         raise InputError(
             f"{name}: its vocabulary is not that of these facts; name the table that it was built from, in its order"
         )
     return Subject(source.model, construction, base, before, origin, source.provenance, kept)
+
+
+def _same_rows(task: AssociationTask, other: AssociationTask | None) -> bool:
+    return (
+        other is not None
+        and np.array_equal(task.contexts, other.contexts)
+        and np.array_equal(task.answers, other.answers)
+        and task.vocabulary == other.vocabulary
+    )
 
 
 def _construction(provenance: dict[str, Any], name: str) -> Construction[Any, Any]:
@@ -197,9 +215,11 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         _refuse_bitwise(subject, changes)
     started = time.perf_counter()
     construction, provenance = subject.construction, subject.provenance
-    margins = subject.kept.get("margins")
+    attention = _attention(subject)
+    kept = {**subject.kept, "attention": attention}
+    margins = kept.get("margins")
     if margins is None:
-        seen = recall(subject.model, subject.before, progress)
+        seen = recall(AttendedModel.of(subject.model, attention), subject.before, progress)
         if construction.exact and not seen.complete:
             raise InputError(
                 f"the model misses {len(seen.missed):,} of these {seen.facts:,} facts before any change; name the "
@@ -213,21 +233,26 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         tuple(changes),
         _request(construction, subject.base, provenance, progress),
         provenance["sample"] if isinstance(provenance.get("sample"), dict) else {},
-        dict(subject.kept),
+        kept,
         keep_bits,
+        subject.before,
     )
     after = request.after
     if construction.edit is None:
         raise InputError(f"{construction.id} has no edit")
     with one_blas_thread():
         draft = construction.edit(request)
-    examination = draft.examination or examine(draft.model, after, progress=progress, compared=COMPARED)
-    moved = _largest_margin_change(subject.before, margins, after, examination)
+    same_keys = after.contexts is subject.before.contexts
+    model = AttendedModel.of(draft.model, attention if same_keys else None)
+    same = _same_facts(subject.before, after)
+    compared = _compared(model, after, np.delete(np.arange(after.facts), same.after))
+    examination = draft.examination or examine(model, after, progress=progress, compared=compared)
+    moved = _largest_margin_change(margins[same.before], examination, same.after)
     counts = _counts(subject.before, changes)
     measured = {name: value for name, value in draft.measured.items() if name != "seconds"}
     measured |= {**counts, "largest_margin_change": moved}
-    if draft.examination is None and after.facts > COMPARED:
-        measured["rounding_facts"] = COMPARED
+    if draft.examination is None and examination.compared < after.facts:
+        measured["rounding_facts"] = examination.compared
     claims = {"meets": draft.meets or construction.meets, "guaranteed": draft.guaranteed, "measured": measured}
     certificate = examination.certificate.model_copy(update=claims)
     if construction.exact and not certificate.complete:
@@ -236,16 +261,31 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
             "edit; change the table and build it again, with a larger `spare` if more edits are to come"
         )
     origin = subject.origin.model_copy(update={"changes": (*subject.origin.changes, *changes)})
+    reader = subject.kept.get("reader") if same_keys else None
+    if reader is None:
+        own = subject.model.reader
+        reader = KeyReader.of(replace(after, origin=origin), keep_keys=own is None or own.stored is not None)
+    reader = replace(reader, vocabulary=after.vocabulary)
+    left = {"attention": model.attention, "margins": examination.margins, "facts": after, "reader": reader}
     return Edited(
-        draft.model.with_reader(replace(after, origin=origin), keep_keys=_keeps_keys(subject.model)),
+        replace(draft.model, reader=reader),
         certificate,
         provenance,
         origin,
         tuple(changes),
         moved,
         time.perf_counter() - started,
-        {**request.kept, "margins": examination.margins, "base": subject.base},
+        {**kept, **left, "base": subject.base},
     )
+
+
+def _attention(subject: Subject) -> KeptAttention | None:
+    """The model's attention on its facts, computed once for the forward passes of this edit and of later ones."""
+    spec, weights, kept = subject.model.spec, subject.model.weights, subject.kept.get("attention")
+    if kept is not None or not isinstance(spec, AttentionOnly):
+        return kept
+    contexts = torch.from_numpy(subject.before.contexts).long()
+    return KeptAttention(spec, weights, contexts) if KeptAttention.pays(spec, contexts) else None
 
 
 def _refuse_bitwise(subject: Subject, changes: Sequence[Change]) -> None:
@@ -261,10 +301,6 @@ def _refuse_bitwise(subject: Subject, changes: Sequence[Change]) -> None:
             f"`keep_bits`: facts can only be added so, and {others:,} of these changes set or forget one; make them in "
             "an edit without it"
         )
-
-
-def _keeps_keys(model: Model) -> bool:
-    return model.reader is None or model.reader.stored is not None
 
 
 def _request(
@@ -296,23 +332,42 @@ def _counts(before: AssociationTask, changes: Sequence[Change]) -> dict[str, int
     }
 
 
-def _largest_margin_change(
-    before: AssociationTask, margins: np.ndarray, after: AssociationTask, examination: Examination
-) -> float | None:
-    """Over facts that are the same in both tables."""
-    if examination.margins is None:
-        return None
+class SameFacts(NamedTuple):
+    """Rows of the facts that are the same before and after."""
+
+    before: np.ndarray
+    after: np.ndarray
+
+
+def _same_facts(before: AssociationTask, after: AssociationTask) -> SameFacts:
     if np.array_equal(before.contexts, after.contexts):
-        old = new = np.flatnonzero(before.answers == after.answers)
-    else:
-        rows = rows_by_key(after)
-        places = [(row, rows.get(key)) for row, key in enumerate(map(tuple, before.contexts.tolist()))]
-        pairs = [
-            (row, place) for row, place in places if place is not None and after.answers[place] == before.answers[row]
-        ]
-        old, new = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    if not len(old):
+        same = np.flatnonzero(before.answers == after.answers)
+        return SameFacts(same, same)
+    rows = rows_by_key(after)
+    places = [(row, rows.get(key)) for row, key in enumerate(map(tuple, before.contexts.tolist()))]
+    pairs = [(row, at) for row, at in places if at is not None and after.answers[at] == before.answers[row]]
+    return SameFacts(*np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+
+
+def _compared(model: AttendedModel, after: AssociationTask, changed: np.ndarray) -> Compared:
+    """Facts that are run in float64, by the attention that is kept if it is that of these facts."""
+    attention = model.attention
+    if attention is None:
+        return Compared(COMPARED, changed)
+
+    def exact(rows: np.ndarray) -> np.ndarray:
+        stream = attention.exact_stream(model.weights, torch.from_numpy(rows))
+        answers = torch.from_numpy(after.answers[rows]).long()
+        return margins_of(stream @ model.weights["unembed"].double().T, answers, in_place=True).numpy()
+
+    return Compared(COMPARED, changed, exact)
+
+
+def _largest_margin_change(margins: np.ndarray, examination: Examination, rows: np.ndarray) -> float | None:
+    """Over facts that are the same in both tables, given their margins before and their rows after."""
+    if examination.margins is None or not len(rows):
         return None
-    same = margins[old] == examination.margins[new]  # equal infinities have no difference
-    change = np.where(same, 0.0, examination.margins[new] - np.where(same, 0.0, margins[old]))
+    now = examination.margins[rows]
+    same = margins == now  # equal infinities have no difference
+    change = np.where(same, 0.0, now - np.where(same, 0.0, margins))
     return float(np.abs(np.where(same, 0.0, change)).max())

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from torch import Tensor
 
 from rote.display import html_pairs, number
-from rote.measure.measures import Measures, measures
+from rote.measure.measures import measures
 from rote.measure.recall import Recall, recall
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
@@ -37,31 +38,63 @@ MOST_ROUNDING = 0.05
 """Share of the smallest margin that rounding may move a margin by in a float32 model that is built by default."""
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Facts that an edit runs in float64, fewer than a build."""
+
+    facts: int
+    """So many at most: half are those with the smallest margins, half are spread evenly."""
+    changed: np.ndarray
+    """Rows that are among them in any case."""
+    margins: Callable[[np.ndarray], np.ndarray] | None = None
+    """Margins of some rows in float64. Default: those of the model in float64."""
+
+    def rows(self, recalled: np.ndarray, margins: np.ndarray) -> np.ndarray:
+        """Those of the facts that are recalled, in order."""
+        compared = np.zeros(len(margins), dtype=bool)
+        compared[_sample(recalled, margins, self.facts, self.facts)] = True
+        compared[self.changed] = margins[self.changed] > 0
+        return np.flatnonzero(compared)
+
+
 def margin_rounding(
-    model: Model, task: Task, seen: Recall, progress: Progress = SILENT, compared: int | None = None
+    model: Model, task: Task, seen: Recall, progress: Progress = SILENT, compared: Compared | None = None
 ) -> float | None:
     """Largest change of a recalled fact's margin between the model's dtype and float64, over the smallest such margin.
 
     `seen` is what the model recalls in its own dtype. At 1 or more, rounding may decide an answer. Weights in float64
     are compared with themselves, which gives 0; where no fact is recalled there is no margin to speak of.
 
-    `compared` is the number of facts that are run in float64. Default: all, or `SAMPLED` of more than `COMPARED`.
+    `compared` are facts that are run in float64. Default: all, or `SAMPLED` of more than `COMPARED`.
     """
-    right = seen.margins > 0
-    if not right.any():
-        return None
+    return _rounding(model, task, seen, progress, compared)[0]
+
+
+def _rounding(
+    model: Model, task: Task, seen: Recall, progress: Progress, compared: Compared | None
+) -> tuple[float | None, int]:
+    """The same, and the number of facts that were run in float64."""
+    recalled = np.flatnonzero(seen.margins > 0)
+    if not len(recalled):
+        return None, 0
     if model.dtype_name == "float64":
-        return 0.0
-    most, sampled = (COMPARED, SAMPLED) if compared is None else (compared, compared)
-    rows = _compared(np.flatnonzero(right), seen.margins, most, sampled)
-    part = task if len(rows) == task.facts else task.take(rows)
-    own, exact = seen.margins[rows], recall(model.to("float64"), part, progress).margins
+        return 0.0, task.facts
+    if compared is None:
+        rows = _sample(recalled, seen.margins, COMPARED, SAMPLED)
+    else:
+        rows = compared.rows(recalled, seen.margins)
+    if compared is not None and compared.margins is not None:
+        exact = compared.margins(rows)
+    else:
+        part = task if len(rows) == task.facts else task.take(rows)
+        exact = recall(model.to("float64"), part, progress).margins
+    own = seen.margins[rows]
     # A vocabulary of one word has infinite margins, which rounding does not move.
     change = np.subtract(own, exact, where=own != exact, out=np.zeros_like(own))
-    return float(np.abs(change).max() / own.min())
+    return float(np.abs(change).max() / own.min()), len(rows)
 
 
-def _compared(recalled: np.ndarray, margins: np.ndarray, most: int, sampled: int) -> np.ndarray:
+def _sample(recalled: np.ndarray, margins: np.ndarray, most: int, sampled: int) -> np.ndarray:
     """Rows that are run in float64, in order: all that are recalled, or a sample of very many."""
     if len(recalled) <= most:
         return recalled
@@ -164,6 +197,8 @@ class Examination:
     missed: np.ndarray
     margins: np.ndarray | None = None
     """Every fact's logit margin, where facts have one."""
+    compared: int = 0
+    """Facts that were run in float64."""
 
 
 def examine(
@@ -173,10 +208,14 @@ def examine(
     guaranteed: int | None = None,
     measured: dict[str, Any] | None = None,
     progress: Progress = SILENT,
-    compared: int | None = None,
+    compared: Compared | None = None,
 ) -> Examination:
     """Run the model on every fact and state what it holds; `compared` as in `margin_rounding`."""
     seen = measures(model, task, progress)
+    rounding, compared_facts = None, 0
+    # Distributions may have equally likely tokens, and real targets have no margin: there is nothing to compare.
+    if seen.recall is not None and seen.divergence is None:
+        rounding, compared_facts = _rounding(model, task, seen.recall, progress, compared)
     certificate = Certificate(
         facts_fingerprint=task.fingerprint,
         weights_fingerprint=weights_fingerprint(model.weights),
@@ -187,7 +226,7 @@ def examine(
         recalled=seen.recalled,
         recallable=task.facts if seen.recall is None else seen.recall.recallable,
         min_margin=None if seen.recall is None else seen.recall.min_margin,
-        margin_rounding=_rounding(model, task, seen, progress, compared),
+        margin_rounding=rounding,
         bits=None if seen.recall is None else seen.recall.bits,
         divergence=None if seen.divergence is None else seen.divergence.expected,
         largest_error=seen.largest_error,
@@ -195,11 +234,5 @@ def examine(
         guaranteed=guaranteed,
         measured=measured or {},
     )
-    return Examination(certificate, seen.missed, None if seen.recall is None else seen.recall.margins)
-
-
-def _rounding(model: Model, task: Task, seen: Measures, progress: Progress, compared: int | None) -> float | None:
-    """Distributions may have equally likely tokens, and real targets have no margin: there is nothing to compare."""
-    if seen.recall is None or seen.divergence is not None:
-        return None
-    return margin_rounding(model, task, seen.recall, progress, compared)
+    margins = None if seen.recall is None else seen.recall.margins
+    return Examination(certificate, seen.missed, margins, compared_facts)

@@ -125,7 +125,7 @@ def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
     answers = task.answers_to_recall()
     missed, said, seen, choices = [], [], [], 0
     for rows, logits in stream_logits(model, task, progress):
-        margin = margins(logits, torch.from_numpy(answers[rows]).long())
+        margin = margins(logits, torch.from_numpy(answers[rows]).long(), in_place=True)
         # A margin that is not a number is a miss, hence the negated comparison.
         wrong = np.flatnonzero(~(margin > 0).numpy())
         missed.append(wrong + rows.start)
@@ -146,13 +146,23 @@ def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
     )
 
 
-def margins(logits: Float[Tensor, "batch vocab"], answers: Integer[Tensor, " batch"]) -> Float[Tensor, " batch"]:
-    """Answer's logit less the best other logit, per row, in float64 so that unequal logits never give zero."""
+def margins(
+    logits: Float[Tensor, "batch vocab"], answers: Integer[Tensor, " batch"], in_place: bool = False
+) -> Float[Tensor, " batch"]:
+    """Answer's logit less the best other logit, per row, in float64 so that unequal logits never give zero.
+
+    `in_place` spares a copy of the logits, which are written to and restored.
+    """
     at = answers[:, None]
-    own = logits.gather(1, at).squeeze(1).double()
+    given = logits.gather(1, at)
+    own = given.squeeze(1).double()
     if logits.shape[1] == 1:
         return torch.where(own.isnan(), own, float("inf"))
-    return own - logits.scatter(1, at, -float("inf")).amax(1).double()
+    others = logits.scatter_(1, at, -float("inf")) if in_place else logits.scatter(1, at, -float("inf"))
+    best = others.amax(1).double()
+    if in_place:
+        logits.scatter_(1, at, given)
+    return own - best
 
 
 def _bits(task: Task, missed: np.ndarray, choices: int) -> float | None:

@@ -101,7 +101,9 @@ class AssociationTask(TokenTask):
 
     @property
     def used(self) -> np.ndarray:
-        return np.union1d(self.contexts, self.answers)
+        occurs = np.zeros(self.vocab, dtype=bool)
+        occurs[self.contexts], occurs[self.answers] = True, True
+        return np.flatnonzero(occurs)
 
     @cached_property
     def _key_rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +116,7 @@ class AssociationTask(TokenTask):
 
     def recalled_keys(self, missed: np.ndarray) -> int:
         """Distinct keys with a row that was not missed; rows that repeat a key count once."""
-        return len(np.unique(np.delete(self._key_rows[1], missed)))
+        return len(np.unique(np.delete(self._key_rows[1], missed))) if len(missed) else self.distinct_keys
 
     def answers_to_recall(self) -> np.ndarray:
         return self.answers
@@ -153,12 +155,11 @@ class AssociationTask(TokenTask):
     @property
     def ceiling(self) -> float:
         """Best recall any model can reach: contradictory keys can be right only on their commonest answer."""
-        return float(self._majority[1].sum()) / self.facts
+        return 1.0 if self.distinct_keys == self.facts else float(self._majority[1].sum()) / self.facts
 
     def majority(self) -> AssociationTask:
         """One fact per key, with its commonest answer, in order of appearance: what can be stored at all."""
-        rows = self._majority[0]
-        return self if len(rows) == self.facts else self.take(np.sort(rows))
+        return self if self.distinct_keys == self.facts else self.take(np.sort(self._majority[0]))
 
     @cached_property
     def answer_entropy(self) -> float:
@@ -186,6 +187,12 @@ class AssociationTask(TokenTask):
         tokens, ids = canonical_ids(self.vocabulary, self.used)
         rows = np.concatenate([ids[self.contexts], ids[self.answers][:, None]], 1)
         return digest("associations", tokens, [rows[np.lexsort(rows.T[::-1])]])
+
+    def answering(self, answers: np.ndarray, vocabulary: Vocabulary) -> AssociationTask:
+        """The same keys with other answers, in a vocabulary that may have further tokens."""
+        other = replace(self, answers=answers, vocabulary=vocabulary)
+        object.__setattr__(other, "_key_rows", self._key_rows)
+        return other
 
     def take(self, rows: np.ndarray | slice) -> AssociationTask:
         return replace(self, contexts=self.contexts[rows], answers=self.answers[rows])

@@ -56,13 +56,31 @@ def changed(task: AssociationTask, changes: Iterable[Change]) -> AssociationTask
         else:
             answers[row] = index[change.answer]
     contexts = task.contexts
+    vocabulary = task.vocabulary if len(tokens) == len(task.vocabulary) else Vocabulary(tokens)
+    if kept.all() and not added:
+        return task.answering(answers, vocabulary)
     if not kept.all():
         contexts, answers = contexts[kept], answers[kept]
     if added:
         contexts = np.concatenate([contexts, np.array([key for key, _ in added], dtype=contexts.dtype)])
         answers = np.concatenate([answers, np.array([answer for _, answer in added], dtype=answers.dtype)])
-    vocabulary = task.vocabulary if len(tokens) == len(task.vocabulary) else Vocabulary(tokens)
     return replace(task, contexts=contexts, answers=answers, vocabulary=vocabulary)
+
+
+def changed_further(
+    task: AssociationTask, history: Iterable[Change], before: AssociationTask, changes: Iterable[Change]
+) -> AssociationTask:
+    """`changed(task, (*history, *changes))`, where `before` is `changed(task, history)`.
+
+    Answers of keys that are stored are set in `before`. Anything else may give another order of rows there.
+    """
+    changes = list(changes)
+    rows, index = rows_by_key(before), before.vocabulary.index
+    if all(
+        change.answer is not None and rows.get(_ids(change.key, index, task.context)) is not None for change in changes
+    ):
+        return changed(before, changes)
+    return changed(task, (*history, *changes))
 
 
 class RowsByKey:

@@ -22,10 +22,10 @@ from rote.tasks.vocabulary import Vocabulary
 
 def canonical_ids(vocabulary: Vocabulary, used: np.ndarray) -> tuple[list[str], np.ndarray]:
     """The used tokens in alphabetical order, and for each id its place in that order (-1 if unused)."""
-    order = sorted(used.tolist(), key=vocabulary.tokens.__getitem__)
+    order = used[np.argsort(vocabulary.places[used])]
     ids = np.full(len(vocabulary), -1, dtype=np.int32)
     ids[order] = np.arange(len(order))
-    return [vocabulary.tokens[id] for id in order], ids
+    return list(map(vocabulary.tokens.__getitem__, order.tolist())), ids
 
 
 def digest(kind: str, tokens: Sequence[str], arrays: Sequence[np.ndarray]) -> str:

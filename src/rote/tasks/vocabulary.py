@@ -35,6 +35,13 @@ class Vocabulary:
     def index(self) -> dict[str, int]:
         return {token: id for id, token in enumerate(self.tokens)}
 
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The place of each token in alphabetical order."""
+        places = np.empty(len(self.tokens), dtype=np.int64)
+        places[sorted(range(len(self.tokens)), key=self.tokens.__getitem__)] = np.arange(len(self.tokens))
+        return places
+
     def __len__(self) -> int:
         return len(self.tokens)
 

@@ -39,6 +39,7 @@ from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
 from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import stream
+from rote.models.forward.kept_attention import KeptAttention
 from rote.models.model import Model
 from rote.tasks import AssociationTask
 from rote.tasks.change import Change
@@ -135,24 +136,23 @@ def _output_edit(
     added = after.contexts[len(after.contexts) - int((rows >= before.facts).sum()) :]
     contexts = torch.from_numpy(np.concatenate([before.contexts, added])).long()
     system, model = _system(model, contexts, request)
-    exact = {name: tensor.double() for name, tensor in model.weights.items()}
     grown, place = _layer(model), torch.from_numpy(rows)
     asked = _compared(before, wanted)
-    streams = stream(grown, exact, contexts[torch.cat([place, asked])])
+    only_set = not len(added) and not any(change.forget for change in changes)
+    streams = _streams(model, contexts, torch.cat([place, asked]), request.kept.get("attention") if only_set else None)
+    output, unembed = model.weights["layers.0.output"].double(), model.weights["unembed"].double()
     unembed, targets = _targets(
-        exact["unembed"], streams[len(place) :], before.take(asked.numpy()), before, after, wanted, request.request.seed
+        unembed, streams[len(place) :], before.take(asked.numpy()), before, after, wanted, request.request.seed
     )
     change = system.change(place, targets - streams[: len(place)])
     dtype = model.dtype
     weights = {
         **model.weights,
-        "layers.0.output": (exact["layers.0.output"] + change).to(dtype),
+        "layers.0.output": (output + change).to(dtype),
         "unembed": unembed.to(dtype),
     }
     measured |= {"heads_added": grown.heads - spec.heads, "condition": system.condition, "room": system.room}
-    request.kept.clear()
-    if not len(added) and not any(change.forget for change in changes):
-        request.kept["system"] = system
+    request.kept["system"] = system if only_set else None
     return Draft(replace(model, weights=weights), guaranteed(grown), measured)
 
 
@@ -180,7 +180,7 @@ def _appended(request: EditRequest[Theorem1Options]) -> Draft:
     maps = gated_heads(model, spec, before.contexts, added)
     model = with_gated_heads(model, spec, maps, targets - streams[len(asked) :])
     check_bits(old, model, before)
-    request.kept.clear()
+    request.kept["system"] = None
     measured = {"method": "append", "heads_added": len(added), "kept_bits": True}
     return Draft(model, guaranteed(_layer(model)), measured)
 
@@ -231,6 +231,19 @@ def _system(model: Model, contexts: Tensor, request: EditRequest[Theorem1Options
     )
 
 
+def _streams(model: Model, contexts: Tensor, rows: Tensor, kept: KeptAttention | None) -> Tensor:
+    """The streams of some facts, in float64 unless the model's attention is kept.
+
+    Those of a float32 model then round to float32, which moves the stream of a changed fact as its own rounding does.
+    """
+    spec = _layer(model)
+    exact_enough = model.dtype in (torch.float32, torch.float64)
+    if exact_enough and kept is not None and kept.spec == spec and torch.equal(contexts, kept.contexts):
+        return kept.stream(model.weights)[rows].double()
+    exact = {name: tensor.double() for name, tensor in model.weights.items()}
+    return stream(spec, exact, contexts[rows])
+
+
 def with_heads(model: Model, count: int, contexts: Tensor, seed: int) -> Model:
     """The model with further random heads whose output maps are zero."""
     spec, weights = _layer(model), dict(model.weights)
@@ -251,11 +264,13 @@ def with_heads(model: Model, count: int, contexts: Tensor, seed: int) -> Model:
 
 def _compared(before: AssociationTask, wanted: list[int | None]) -> Tensor:
     """Rows whose streams tell what an answer asks for: some of every wanted answer's, and a sample of all."""
-    answers = [answer for answer in wanted if answer is not None]
-    own = np.flatnonzero(np.isin(before.answers, answers))
+    is_wanted, compared = np.zeros(before.vocab, dtype=bool), np.zeros(before.facts, dtype=bool)
+    is_wanted[[answer for answer in wanted if answer is not None]] = True
+    own = np.flatnonzero(is_wanted[before.answers])
     _, first = np.unique(before.answers[own], return_index=True)
-    spread = np.linspace(0, before.facts - 1, min(before.facts, SAMPLED)).astype(np.int64)
-    return torch.from_numpy(np.unique(np.concatenate([own[first], own[:SAMPLED], spread])))
+    compared[own[first]] = compared[own[:SAMPLED]] = True
+    compared[np.linspace(0, before.facts - 1, min(before.facts, SAMPLED)).astype(np.int64)] = True
+    return torch.from_numpy(np.flatnonzero(compared))
 
 
 def _targets(
@@ -270,11 +285,36 @@ def _targets(
     """W_U with a row for every new answer, and the stream of every changed fact; zero where it is erased.
 
     An answer that facts have already is asked for as they do: by the mean of their streams, which differ in length
-    only. Otherwise the metric of W_U's rows gives the stream: r = K^-1 c with W_U = c K, c near the unit sphere. A new
-    answer takes over the row of one that no fact has any more, where there is one: all other logits stay.
+    only.
+    """
+    held, means, unheld = torch.from_numpy(compared.answers).long(), {}, []
+    for answer in dict.fromkeys(answer for answer in wanted if answer is not None):
+        own = (held == answer).nonzero().flatten()
+        if len(own):
+            means[answer] = streams[own].mean(0)
+        else:
+            unheld.append(answer)
+    if unheld:
+        unembed, asked = _new_answers(unembed, streams, before, after, unheld, seed)
+        means |= asked
+    nothing = torch.zeros(unembed.shape[1], dtype=torch.float64)
+    return unembed, torch.stack([nothing if answer is None else means[answer] for answer in wanted])
+
+
+def _new_answers(
+    unembed: Float[Tensor, "vocab dim"],
+    streams: Float[Tensor, "compared dim"],
+    before: AssociationTask,
+    after: AssociationTask,
+    answers: list[int],
+    seed: int,
+) -> tuple[Float[Tensor, "vocab dim"], dict[int, Float[Tensor, " dim"]]]:
+    """W_U with a row for every one of these answers, which no fact has, and the stream that asks for each.
+
+    The metric of W_U's rows gives the stream: r = K^-1 c with W_U = c K, c near the unit sphere. A new answer takes
+    over the row of one that no fact has any more, where there is one: all other logits stay.
     """
     dim = unembed.shape[1]
-    held = torch.from_numpy(compared.answers).long()
     known = torch.from_numpy(np.unique(before.answers)).long()
     rows = unembed[known]
     sizes, axes = torch.linalg.eigh(rows.T @ rows * (dim / len(known)))
@@ -282,14 +322,10 @@ def _targets(
     to_code, to_row = axes / sizes @ axes.T, axes * sizes @ axes.T
     lengths = (streams @ to_row).norm(dim=1).median()
     codes = torch.nn.functional.normalize(rows @ to_code, dim=1)
-    unembed, means = unembed.clone(), {}
+    unembed, asked = unembed.clone(), {}
     free = np.setdiff1d(before.answers, after.answers).tolist()
     generator = torch.Generator().manual_seed(seed * 65_537 + len(unembed))
-    for answer in dict.fromkeys(answer for answer in wanted if answer is not None):
-        own = (held == answer).nonzero().flatten()
-        if len(own):
-            means[answer] = streams[own].mean(0)
-            continue
+    for answer in answers:
         if bool(unembed[answer].any()):
             code = torch.nn.functional.normalize(unembed[answer] @ to_code, dim=0)
         elif free:
@@ -301,6 +337,5 @@ def _targets(
             code = drawn[(drawn @ codes.T).amax(1).argmin()]
             unembed[answer] = code @ to_row
             codes = torch.cat([codes, code[None]])
-        means[answer] = code @ to_code * lengths
-    nothing = torch.zeros(dim, dtype=torch.float64)
-    return unembed, torch.stack([nothing if answer is None else means[answer] for answer in wanted])
+        asked[answer] = code @ to_code * lengths
+    return unembed, asked

@@ -44,6 +44,8 @@ from rote.tasks import AssociationTask
 
 DENSE_FACTS = 2_500
 """Up to so many facts no groups are looked for: one QR factorisation takes less than a second."""
+SEMINORMAL = 1e6
+"""Condition number below which the seminormal equations leave residuals far below float32's rounding of W_O."""
 WORST = 1e10
 """Condition number of the border beyond which float64 leaves too few digits for a float32 model."""
 
@@ -129,6 +131,8 @@ class OutputSystem:
         alone = self._alone_place[rows]
         outside = (alone >= 0).nonzero().flatten()
         border[alone[outside]] = right[outside]
+        if right.shape[1] == 1 and self._single:
+            return self._factors.solve_few(self._border, border), tops
         return self._factors.solve(border), tops
 
     def _place_in_group(self, group_rows: Tensor, rows: Tensor) -> Tensor:
@@ -179,6 +183,8 @@ class OutputSystem:
         with progress.stage(f"factorising {border.shape[0]} x {border.shape[1]}"):
             self._factors: Factored = factor(border)
         self.condition = self._factors.condition
+        self._border = border
+        self._single = self._heads.query.dtype == torch.float32 and self.condition < SEMINORMAL
 
 
 @dataclass(frozen=True)

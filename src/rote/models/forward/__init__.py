@@ -62,8 +62,12 @@ def forward_in_parts(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Ite
         yield forward(spec, weights, inputs)
         return
     _refuse(spec, inputs)
-    unembed = weights["unembed"]
-    for part in stream(spec, weights, inputs, None).split(rows_within(CACHED_FLOATS, len(unembed))):
+    yield from unembedded(stream(spec, weights, inputs, None), weights["unembed"])
+
+
+def unembedded(stream: Tensor, unembed: Tensor) -> Iterator[Tensor]:
+    """The logits of a residual stream, as many rows at a time as stay in the cache."""
+    for part in stream.split(rows_within(CACHED_FLOATS, len(unembed))):
         yield part @ unembed.T
 
 

@@ -13,7 +13,7 @@ alone, whatever stands before a last token, adds a number that this token decide
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,6 +24,7 @@ from torch import Tensor
 from rote.models.attention_only import AttentionOnly, heads_at_once
 from rote.models.forward.architecture import Tap
 from rote.models.forward.leading_run import leading_runs, split_by_run
+from rote.models.forward.row_groups import RowGroups
 
 SATURATED = 40.0
 """Lead of the last position's score, besides the log of the positions, beyond which all others count as unattended:
@@ -48,14 +49,26 @@ def table_pays(contexts: Integer[Tensor, "batch context"], run: int = 0) -> bool
     return sum(int(torch.bincount(contexts[:, position]).count_nonzero()) for position in range(run, context)) <= worth
 
 
-def tabled_heads_output(
+Terms = Callable[[Tensor], Iterator[Tensor]]
+"""What some heads add to every context, term by term, given their output matrices."""
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Some heads of a layer on some contexts, all but W_O."""
+
+    heads: slice
+    terms: Terms
+
+
+def tabled_slabs(
     part: dict[str, Tensor],
     contexts: Integer[Tensor, "batch context"],
     read_at: Callable[[int, Tensor], Tensor],
     scale: float = 1.0,
     run: int = 0,
-) -> Float[Tensor, "batch dim"]:
-    """sum_h W_O^h W_V^h A^h at the last position; `read_at(s, tokens)` gives x_s for tokens at position s.
+) -> Iterator[Slab]:
+    """Heads at the last position, some at a time; `read_at(s, tokens)` gives x_s for tokens at position s.
 
     All contexts hold the same tokens in their first `run` positions.
     """
@@ -64,24 +77,18 @@ def tabled_heads_output(
     tables = [read_at(position, group.distinct) for position, group in enumerate(groups, run)]
     shared = [read_at(position, contexts[:1, position]) for position in range(run)]
     last = groups[-1]
-    mixed = tables[-1].new_zeros(batch, tables[-1].shape[1])
     wide = context - run > FEW_POSITIONS
     if wide and len(last.distinct) * ROWS_PER_TOKEN <= batch:
         saturated = saturated_heads(part, torch.cat([*shared, *tables[:-1]]), tables[-1], scale, context)
         if 2 * int(saturated.sum()) > saturated.numel():
-            for token, alone in enumerate(saturated):
-                rows = (last.of_row == token).nonzero().flatten()
-                attending = {name: tensor[~alone] for name, tensor in part.items()}
-                mixed[rows] = _of_last_token(part, alone, tables[-1][token])
-                if len(attending["query"]):
-                    mixed[rows] += tabled_heads_output(attending, contexts[rows], read_at, scale, run)
-            return mixed
+            given = (part, saturated, last, tables[-1], contexts, read_at, scale, run)
+            yield Slab(slice(None), partial(_saturated, *given))
+            return
     x = torch.stack([table.index_select(0, group.of_row) for table, group in zip(tables, groups, strict=True)], 1)
     laid_out = last.lay_out(x)
     scores_each = batch * max(context - run, x.shape[2] if wide else 0)
-    together = heads_at_once(scores_each, max(table.numel() for table in tables))
-    for slab in zip(*(part[name].split(together) for name in ("query", "key", "value", "output")), strict=True):
-        query, key, value, output = slab
+    for heads in slices(len(part["query"]), heads_at_once(scores_each, max(table.numel() for table in tables))):
+        query, key, value = (part[name][heads] for name in ("query", "key", "value"))
         asked = _folded(tables[-1], query * scale, key.transpose(1, 2)).transpose(1, 2)
         scores, mixture = last.multiply(laid_out, asked), None
         if run:
@@ -92,16 +99,66 @@ def tabled_heads_output(
             read = torch.bmm(attention[:, : context - run].transpose(1, 2), x)
             if mixture is not None:
                 read.addcmul_(attention[:, -1, :, None], mixture.index_select(0, last.of_row))
-            through = torch.bmm(output, value).transpose(1, 2)
-            mixed += read.flatten(1) @ through.reshape(-1, through.shape[2])
+            yield Slab(heads, partial(_read_first, read, value))
             continue
-        for position, group in enumerate(groups):
-            weights = group.lay_out(attention[:, position : position + 1])
-            mixed += group.multiply(weights, _folded(tables[position], value, output))[:, 0]
+        looked_up = [
+            (group, group.lay_out(attention[:, position : position + 1]), _between(tables[position], value))
+            for position, group in enumerate(groups)
+        ]
         if mixture is not None:
-            values = _through(mixture, value, output)
-            mixed += last.multiply(last.lay_out(attention[:, -1:]), values)[:, 0]
+            of_run = torch.bmm(mixture.transpose(0, 1), value.transpose(1, 2))
+            looked_up.append((last, last.lay_out(attention[:, -1:]), of_run))
+        yield Slab(heads, partial(_looked_up, looked_up))
+
+
+def _read_first(read: Float[Tensor, "batch heads dim"], value: Tensor, output: Tensor) -> Iterator[Tensor]:
+    """What has been mixed goes through W_O^h W_V^h of all heads in one product."""
+    through = torch.bmm(output, value).transpose(1, 2)
+    yield read.flatten(1) @ through.reshape(-1, through.shape[2])
+
+
+def _looked_up(positions: list[tuple[RowGroups, Tensor, Tensor]], output: Tensor) -> Iterator[Tensor]:
+    """For each position a table of W_O^h W_V^h x_s over its tokens, weighted by attention."""
+    for group, weights, between in positions:
+        yield group.multiply(weights, _outward(between, output))[:, 0]
+
+
+def _saturated(
+    part: dict[str, Tensor],
+    saturated: Bool[Tensor, "last heads"],
+    last: RowGroups,
+    table: Float[Tensor, "last dim"],
+    contexts: Integer[Tensor, "batch context"],
+    read_at: Callable[[int, Tensor], Tensor],
+    scale: float,
+    run: int,
+    output: Tensor,
+) -> Iterator[Tensor]:
+    """The heads that attend to the last position alone, once per last token, and the others as usual."""
+    mixed = table.new_zeros(len(contexts), output.shape[1])
+    for token, alone in enumerate(saturated):
+        rows = (last.of_row == token).nonzero().flatten()
+        attending = {name: tensor[~alone] for name, tensor in part.items()}
+        mixed[rows] = _of_last_token(part["value"][alone], output[alone], table[token])
+        if len(attending["query"]):
+            slabs = tabled_slabs(attending, contexts[rows], read_at, scale, run)
+            mixed[rows] += summed(slabs, output[~alone], len(rows))
+    yield mixed
+
+
+def summed(slabs: Iterable[Slab], output: Float[Tensor, "heads dim head_dim"], rows: int) -> Float[Tensor, "rows dim"]:
+    """sum_h W_O^h W_V^h A^h over all slabs."""
+    mixed = output.new_zeros(rows, output.shape[1])
+    for slab in slabs:
+        for term in slab.terms(output[slab.heads]):
+            mixed += term
     return mixed
+
+
+def slices(length: int, step: int) -> Iterator[slice]:
+    """0 to `length` in steps."""
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
 
 
 def saturated_heads(
@@ -120,10 +177,11 @@ def saturated_heads(
     return (asked * last[:, None]).sum(2) - others > SATURATED + math.log(context)
 
 
-def _of_last_token(part: dict[str, Tensor], heads: Bool[Tensor, " heads"], x: Float[Tensor, " dim"]) -> Tensor:
+def _of_last_token(
+    value: Float[Tensor, "heads k dim"], output: Float[Tensor, "heads dim k"], x: Float[Tensor, " dim"]
+) -> Tensor:
     """sum_h W_O^h W_V^h x over these heads, in pairs: the terms of a solved model nearly cancel."""
-    values = part["value"][heads] @ x
-    return torch.bmm(part["output"][heads], values[:, :, None]).squeeze(2).sum(0)
+    return torch.bmm(output, (value @ x)[:, :, None]).squeeze(2).sum(0)
 
 
 def _run_as_one(
@@ -135,78 +193,22 @@ def _run_as_one(
     return together, (scores - together[:, None]).exp_().transpose(1, 2) @ x
 
 
-def _through(
-    mixture: Float[Tensor, "tokens heads dim"],
-    value: Float[Tensor, "heads k dim"],
-    output: Float[Tensor, "heads dim k"],
-) -> Float[Tensor, "tokens heads dim"]:
-    """W_O^h W_V^h of every token's mixture."""
-    values = torch.bmm(torch.bmm(mixture.transpose(0, 1), value.transpose(1, 2)), output.transpose(1, 2))
-    return values.transpose(0, 1)
-
-
 def _folded(
     x: Float[Tensor, "tokens dim"], inner: Float[Tensor, "heads k dim"], outer: Float[Tensor, "heads dim k"]
 ) -> Float[Tensor, "tokens heads dim"]:
     """outer_h inner_h x for every token and head."""
+    return _outward(_between(x, inner), outer)
+
+
+def _between(x: Float[Tensor, "tokens dim"], inner: Float[Tensor, "heads k dim"]) -> Float[Tensor, "heads tokens k"]:
     heads, k, dim = inner.shape
-    between = (x @ inner.reshape(heads * k, dim).T).view(-1, heads, k).transpose(0, 1)
+    return (x @ inner.reshape(heads * k, dim).T).view(-1, heads, k).transpose(0, 1)
+
+
+def _outward(
+    between: Float[Tensor, "heads tokens k"], outer: Float[Tensor, "heads dim k"]
+) -> Float[Tensor, "tokens heads dim"]:
     return torch.bmm(between, outer.transpose(1, 2)).transpose(0, 1)
-
-
-@dataclass(frozen=True)
-class RowGroups:
-    """Rows grouped by a number, laid out in blocks of equal height so that one batched product serves all groups.
-
-    A group is one block as high as the largest group, or several as high as the average one where groups are uneven;
-    the last block of a group is padded. At most twice the rows are multiplied.
-    """
-
-    distinct: Tensor
-    """The numbers that occur."""
-    of_row: Tensor
-    """Group of each row."""
-    blocks: Tensor | None
-    """Group of each block; none when blocks and groups are the same."""
-    rows: Tensor
-    """Row in each place of the blocks (row 0 where there is padding)."""
-    places: Tensor
-    """Place of each row in the blocks."""
-    height: int
-
-    @classmethod
-    def of(cls, numbers: Integer[Tensor, " batch"]) -> RowGroups:
-        counts = torch.bincount(numbers)
-        distinct = counts.nonzero().squeeze(1)
-        counts = counts[distinct]
-        every = torch.arange(len(numbers), device=numbers.device)
-        order = numbers.argsort(stable=True)
-        group = every[: len(distinct)].repeat_interleave(counts)
-        of_row = torch.empty_like(order).index_copy_(0, order, group)
-
-        height = -(-len(numbers) // len(distinct))
-        even = int(counts.max()) <= 2 * height
-        height = int(counts.max()) if even else height
-        blocks = (counts + height - 1) // height
-        # Rows of a group stand in consecutive places; each group starts on a block of its own.
-        shift = (blocks.cumsum(0) - blocks) * height - (counts.cumsum(0) - counts)
-        sorted_places = every + shift[group]
-        places = torch.empty_like(order).index_copy_(0, order, sorted_places)
-        rows = order.new_zeros(int(blocks.sum()) * height).index_copy_(0, sorted_places, order)
-        return cls(
-            distinct, of_row, None if even else every[: len(distinct)].repeat_interleave(blocks), rows, places, height
-        )
-
-    def lay_out(self, x: Float[Tensor, "batch parts inner"]) -> Float[Tensor, "blocks rows inner"]:
-        """Rows in their places, each as `parts` vectors."""
-        return x.index_select(0, self.rows).view(-1, self.height * x.shape[1], x.shape[2])
-
-    def multiply(
-        self, laid_out: Float[Tensor, "blocks rows inner"], table: Float[Tensor, "groups inner outer"]
-    ) -> Float[Tensor, "batch parts outer"]:
-        """Each row's vectors times the matrix of its group."""
-        product = torch.bmm(laid_out, table if self.blocks is None else table[self.blocks])
-        return product.view(len(self.rows), -1, table.shape[2]).index_select(0, self.places)
 
 
 After = Callable[[int, Tensor], Tensor]
@@ -309,6 +311,28 @@ def score_scale(spec: AttentionOnly) -> float:
 def _one_layer_from_tables(
     spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], run: int = 0
 ) -> Float[Tensor, "batch dim"]:
+    return attended(spec, weights, contexts, run).stream(weights)
+
+
+@dataclass(frozen=True)
+class Attended:
+    """A layer of attention on some contexts, everything but W_O: heads that are summed apart each have their slabs."""
+
+    spec: AttentionOnly
+    direct: Float[Tensor, "batch dim"]
+    slabs: tuple[Iterable[Slab], ...]
+
+    def stream(self, weights: dict[str, Tensor]) -> Float[Tensor, "batch dim"]:
+        """The residual stream, given weights that have this attention."""
+        parts = summed_apart(self.spec, {"output": weights["layers.0.output"]})
+        sums = [summed(slabs, part["output"], len(self.direct)) for slabs, part in zip(self.slabs, parts, strict=True)]
+        return self.direct + layer_output(self.spec, weights, 0, sum(sums[1:], sums[0]))
+
+
+def attended(
+    spec: AttentionOnly, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"], run: int = 0
+) -> Attended:
+    """The attention of one layer from tables; slabs are computed one by one, as they are asked for."""
     positions = stream_positions(spec, weights, 0)
 
     def stream_at(position: int, tokens: Tensor) -> Tensor:
@@ -318,11 +342,9 @@ def _one_layer_from_tables(
     def read_at(position: int, tokens: Tensor) -> Tensor:
         return layer_input(spec, weights, 0, stream_at(position, tokens), slice(position, position + 1))
 
-    parts = summed_apart(spec, layer_heads(weights, 0))
-    mixed = tabled_heads_output(parts[0], contexts, read_at, score_scale(spec), run)
-    for part in parts[1:]:
-        mixed = mixed + tabled_heads_output(part, contexts, read_at, score_scale(spec), run)
-    return stream_at(-1, contexts[:, -1]) + layer_output(spec, weights, 0, mixed)
+    parts = summed_apart(spec, {name: weights[f"layers.0.{name}"] for name in ("query", "key", "value")})
+    slabs = tuple(tabled_slabs(part, contexts, read_at, score_scale(spec), run) for part in parts)
+    return Attended(spec, stream_at(-1, contexts[:, -1]), slabs)
 
 
 def stream_positions(spec: AttentionOnly, weights: dict[str, Tensor], layer: int) -> Tensor | None:
