@@ -1,14 +1,14 @@
-"""Pictures of every page for the documentation, light and dark, wide and phone. Needs Chromium and its driver.
+"""Pictures of the pages for the documentation, one crop each. Needs Chromium and its driver.
 
-    rote build countries -o shown/countries
+    rote build countries --method dana2025.theorem1 -o shown/countries
     rote reproduce dana2025.fig4 --quick -o shown/fig4
     rote reproduce dana2025.fig4 --quick --protocol best -o shown/fig4-best
     rote sweep --vocab 12 --dim 4 --head-dim 1:4 --heads 1:6 --seeds 2 -o shown/sweep
     rote report shown/countries -o shown/report.html
     python tools/screenshots.py shown docs [NAME...]
 
-A picture is the top of one page, or a part of it, four times: above in light, below in dark, on a wide screen at the
-left, on a phone at the right. `page.png` is the planner and a fact, for the README.
+A picture is the top of one page, or of a part of it, on a screen of 1,100 pixels, light; `page-phone.png` is a
+fact on a phone, dark.
 """
 
 from __future__ import annotations
@@ -30,20 +30,17 @@ from selenium.webdriver.chrome.service import Service
 PAGES = {
     "planner": "/planner",
     "plan": "/planner#plan-heading",
-    "planner-sizes": "/planner?facts=none",
-    "runs": "/runs",
     "run": "/runs/view?run=0/fig4",
     "sweep": "/runs/view?run=0/sweep",
     "compare": "/runs/compare?a=0/fig4&b=0/fig4-best",
-    "inspector": "/inspector",
     "model": "/inspector/model?model=0/countries&search=france",
     "fact": "/inspector/fact?model=0/countries&words=capital+France",
     "fact-off": "/inspector/fact?model=0/countries&words=capital+France&off=0.12",
 }
-WIDTHS = (1280, 390)
-TALLEST = 1300
+WIDTH, PHONE = 1100, 390
+TALLEST = 760
 """Of the part of a page that is shown."""
-SCALE, COLOURS, GAP = 0.6, 128, 10
+COLOURS = 128
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--hide-scrollbars",
@@ -61,13 +58,12 @@ def main(folder: Path, out: Path, wanted: list[str]) -> None:
         pages["report"] = (folder / "report.html").resolve().as_uri()
         browser = _browser()
         try:
-            for name in wanted or pages:
-                pictures = [[_picture(browser, pages[name], width, scheme) for width in WIDTHS]
-                            for scheme in ("light", "dark")]  # fmt: skip
-                _together(pictures).save(out / f"page-{name}.png", optimize=True)
-            if not wanted:
-                both = [_picture(browser, pages[name], WIDTHS[0], "light") for name in ("planner", "fact")]
-                _together([both]).save(out / "page.png", optimize=True)
+            for name in wanted or [*pages, "phone"]:
+                view = ("fact", PHONE, "dark") if name == "phone" else (name, WIDTH, "light")
+                picture = _picture(browser, pages[view[0]], *view[1:])
+                # An octree keeps colours that few pixels have, such as those of verdicts.
+                small = picture.quantize(COLOURS, Image.Quantize.FASTOCTREE)
+                small.save(out / f"page-{name}.png", optimize=True)
         finally:
             browser.quit()
             server.terminate()
@@ -98,23 +94,6 @@ def _picture(browser: webdriver.Chrome, address: str, width: int, scheme: str) -
     clip = {"x": 0, "y": top, "width": width, "height": min(whole - top, TALLEST), "scale": 1}
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True})
     return Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
-
-
-def _together(pictures: list[list[Image.Image]]) -> Image.Image:
-    """Rows of pictures in one, smaller and in few colours, so that the file stays small."""
-    heights = [max(picture.height for picture in row) for row in pictures]
-    width = max(sum(picture.width for picture in row) + GAP * (len(row) - 1) for row in pictures)
-    whole = Image.new("RGB", (width, sum(heights) + GAP * (len(heights) - 1)), "#8a8f96")
-    top = 0
-    for row, height in zip(pictures, heights, strict=True):
-        left = 0
-        for picture in row:
-            whole.paste(picture, (left, top))
-            left += picture.width + GAP
-        top += height + GAP
-    small = whole.resize((round(whole.width * SCALE), round(whole.height * SCALE)), Image.Resampling.LANCZOS)
-    # An octree keeps colours that few pixels have, such as those of verdicts.
-    return small.quantize(COLOURS, Image.Quantize.FASTOCTREE)
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def build(
     scales, and every fact is recalled by them.
     `templates` are sentences that ask for the facts, such as "The {relation} of {country} is": the model remembers
     them, and an export reads them.
-    The set of stored keys, by which a model knows what it was never told, is kept with it unless `keep_keys` is false.
+    The set of stored keys, by which a model recognizes unknown keys, is kept with it unless `keep_keys` is false.
     Tables of more than 100,000 facts are solved in parts; with `resume`, a folder keeps the parts that are solved, and
     the same call after a kill ends in the same weights. The folder may be deleted once the model is saved.
 
