@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
 from functools import cache
@@ -64,6 +65,23 @@ def test_every_page_is_in_a_table_of_contents():
 @pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     assert broken(page) == []
+
+
+def test_files_that_pages_link_to_are_pages():
+    """The site has no other files of the repository; a link to one ends its build."""
+    (mapped,) = re.findall(
+        r"^PAGES = (\{.*?^\})", (DOCS / "conf.py").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    pages = {(DOCS / path).resolve() for path in ast.literal_eval(mapped)}
+    included = [path for path in OTHERS if path.resolve() in pages]
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve()
+        for page in [*PAGES, *included]
+        for link in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+        if re.search(r"\.md(#|$)", link) and "://" not in link
+    }
+    assert included
+    assert [str(path) for path in linked if DOCS not in path.parents and path not in pages] == []
 
 
 def test_a_broken_link_is_found(tmp_path):

@@ -166,8 +166,8 @@ def plan(
     """Every way to store the facts, section by section, fewest bytes of the complete folder first.
 
     Default of `dtype`: each method's own. Where the size is known only after building, the row is an estimate. The
-    smallest are built while that takes a second or two, and all of them with `everything`. With `by_formula` no method is sized:
-    the rows are what results say of the smallest model, and storage without a model. torch is not needed then.
+    smallest are built while that takes a second or two, and all of them with `everything`. With `by_formula` no method
+    is sized: the rows are what results say of the smallest model, and storage without a model; torch is not needed.
 
     >>> import rote
     >>> rows = rote.plan("random:vocab=12,context=2,facts=40,seed=1")

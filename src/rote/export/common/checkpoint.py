@@ -23,7 +23,7 @@ from rote.export.target import Manifest
 TRANSFORMERS = (
     Requirement("transformers", "transformers", "5.0"),
     Requirement("tokenizers", "tokenizers", "0.21"),
-    Requirement("torch", "torch", "2.6"),
+    Requirement("torch", "torch", "2.7"),
 )
 
 

@@ -31,7 +31,7 @@ class TorchState(Target):
 
     id: ClassVar[str] = "torch"
     summary: ClassVar[str] = "state dict of the nn.Module in safetensors, and back by rote.from_torch"
-    requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("torch", "torch", "2.6"),)
+    requirements: ClassVar[tuple[Requirement, ...]] = (Requirement("torch", "torch", "2.7"),)
     extra: ClassVar[str | None] = None
     data: ClassVar[tuple[str, ...]] = (STATE,)
 
