@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rote.folders import load
+
 
 @pytest.fixture
 def model(rote, tmp_path):
@@ -52,3 +54,21 @@ def test_bad_input_is_one_message(rote, model, words, message):
     outcome = rote("inspect", model, *words)
     assert outcome.code == 2
     assert message in outcome.err
+
+
+def test_a_memory_layer_shows_slots_and_the_facts_that_share_them(rote, tmp_path):
+    folder = tmp_path / "memory"
+    source = "random:vocab=30,context=2,facts=200,seed=1"
+    assert rote("build", source, "--method", "rote.memory_layer", "-o", folder).code == 0
+    words = next(("0", str(b)) for b in range(30) if load(folder).model.ask("0", str(b)).known)
+    shown = rote("inspect", folder, *words).out
+    for text in ("bias", "head 0.0", "reads", "slot ", "other facts that read each slot", "no attention patterns"):
+        assert text in shown
+    document = rote("inspect", folder, *words, "--json").json
+    heads = [part for part in document["contributions"] if part["part"] == "head"]
+    assert [part["slot"]["slot"] for part in heads] == [slot["slot"] for slot in document["shared_slots"]]
+    assert all(set(slot["lost"]) <= set(slot["read_by"]) for slot in document["shared_slots"])
+    assert "the bias and the MLP add" in rote("inspect", folder).out
+    refused = rote("inspect", folder, "--effect", "mean")
+    assert refused.code == 2
+    assert "attends to no token" in " ".join(refused.err.split())

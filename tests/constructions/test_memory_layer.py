@@ -148,4 +148,4 @@ def test_the_default_for_many_facts_is_the_method_of_linear_time(tmp_path):
     assert built.certificate.bits_per_parameter > 2
     assert built.runner_up is not None
     assert built.runner_up.method == "dana2025.theorem1"
-    assert "inspect and export to Llama, GGUF and GPT-2 do not take a memory-transformer" in built.summary()["limits"]
+    assert "export to Llama, GGUF and GPT-2 does not take a memory-transformer" in built.summary()["limits"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SHOWN = 12
 """Lines of a table on the screen."""
+FEW = 3
+"""Facts of a slot on the screen."""
 
 
 def inspect(
@@ -38,6 +40,9 @@ def inspect(
     also removes what other heads cancel, so that impacts add up to more facts than there are. Exits 1 if the fact is
     not recalled.
 
+    In a memory layer a head reads one slot of the key's group. The slot, what it adds to the number that is read, and
+    the other facts that read it are shown instead of attention.
+
     A language model (Llama type or GPT-2) is asked in words, by a template. Its heads and MLPs are also mean-ablated,
     and patched into a run on another subject. With `effect`, `csv`, `figure` or `sets` a rote model is inspected in the
     same way.
@@ -52,7 +57,7 @@ def inspect(
     Parameters
     ----------
     model
-        A model folder of an architecture with heads, a Hugging Face folder, or a GGUF file.
+        A model folder of an architecture with heads or a memory layer, a Hugging Face folder, or a GGUF file.
     off
         Heads to set to zero first, as LAYER.HEAD counted from 0.
     facts
@@ -71,12 +76,14 @@ def inspect(
         name, task = facts_of(model, facts, reading)
         return inspect_components(opened, task, name, words, lm or LmInspectOptions(), loading, as_json)
     seen = take_apart(opened, words, off=heads) if words else None
+    shared = None if seen is None else _shared(opened, model, facts, reading, seen)
     lost = _lost(opened, model, facts, reading, heads) if heads else None
     if seen is not None:
         if as_json:
-            print_json({**seen.summary(), **({} if lost is None else {"facts_lost": lost})})
+            more = {} if lost is None else {"facts_lost": lost}
+            print_json({**seen.summary(), **more, **({} if shared is None else {"shared_slots": shared})})
         else:
-            _show(seen, lost)
+            _show(seen, lost, shared)
         return 0 if seen.recalled else 1
     return _overview(opened, model, facts, reading, heads, lost, as_json)
 
@@ -95,6 +102,28 @@ def _lost(
 
     task = facts_of(folder, facts, reading)[1]
     return [str(task.fact_in_words(int(row))) for row in facts_lost(opened, task, heads, bars())]
+
+
+def _shared(
+    opened: Model, folder: Path, facts: str | None, reading: ReadingOptions | None, seen: Inspection
+) -> list[dict[str, Any]] | None:
+    """The slots of a memory layer that a fact reads, each with the other facts in words; None for other models."""
+    from rote.measure.slot_sharing import shared_slots
+    from rote.tasks import require_tokens
+
+    if all(part.slot is None for part in seen.contributions):
+        return None
+    task = require_tokens(facts_of(folder, facts, reading)[1], "slots are read for tokens")
+    return [
+        {
+            "head": f"0.{each.head}",
+            "group": each.slot.group,
+            "slot": each.slot.slot,
+            "read_by": [str(task.fact_in_words(row)) for row in each.facts],
+            "lost": [str(task.fact_in_words(row)) for row in each.lost],
+        }
+        for each in shared_slots(opened, task, seen, bars())
+    ]
 
 
 def _overview(
@@ -122,8 +151,10 @@ def _overview(
     )
     order = sorted(table.heads, key=lambda head: (-(head.loses or head.decides), -abs(head.mean_to_margin)))
     more = f", {SHOWN} of {len(order)}" if len(order) > SHOWN else ""
+    memory = opened.spec.architecture == "memory-transformer"
+    rest = "the bias and the MLP add" if memory else "the direct path adds"
     print_table(
-        f"ablation impact by head{more}; the direct path adds {table.skip_to_margin:.3g} to the margin on average",
+        f"ablation impact by head{more}; {rest} {table.skip_to_margin:.3g} to the margin on average",
         ["head", "facts lost", "mean DLA", "largest DLA", "largest DLA at"],
         [
             [use.name, use.loses, use.mean_to_margin, use.largest_to_margin, str(task.fact_in_words(use.strongest[0]))]
@@ -134,7 +165,7 @@ def _overview(
     return 0
 
 
-def _show(seen: Inspection, lost: list[str] | None) -> None:
+def _show(seen: Inspection, lost: list[str] | None, shared: list[dict[str, Any]] | None) -> None:
     pairs: dict[str, Any] = {
         "key": " ".join(seen.key),
         "logit": seen.answer_logit,
@@ -156,7 +187,7 @@ def _show(seen: Inspection, lost: list[str] | None) -> None:
             part.to_nearest,
             part.to_margin,
             part.margin_without,
-            "" if part.attention is None else _attention(part.attention, seen.tokens),
+            _read_by(part, seen.tokens),
         ]
         for part in shown
     ]
@@ -164,9 +195,29 @@ def _show(seen: Inspection, lost: list[str] | None) -> None:
         added = [sum(part.to_answer for part in rest), sum(part.to_nearest for part in rest)]
         rows.append([f"{len(rest)} others", *added, added[0] - added[1], None, ""])
     rows.append(["sum", seen.answer_logit, seen.nearest_logit, seen.margin, None, ""])
-    columns = ["part", "to the answer", f"to {seen.nearest}", "to the margin", "margin if ablated", "attends to"]
+    reads = "attends to" if shared is None else "reads"
+    columns = ["part", "to the answer", f"to {seen.nearest}", "to the margin", "margin if ablated", reads]
     print_table("direct logit attribution, and the logit margin after zero-ablation", columns, rows)
+    if shared is not None:
+        print_table(
+            f"group {shared[0]['group']} of the memory: other facts that read each slot, and those lost without it",
+            ["head", "slot", "read by", "lost", "facts"],
+            [[each["head"], each["slot"], len(each["read_by"]), len(each["lost"]), _some(each["read_by"])]
+             for each in shared],
+        )  # fmt: skip
+        print("A head of a memory layer attends to one slot and to no token: there are no attention patterns.\n")
     _tell_lost(lost)
+
+
+def _read_by(part: Contribution, tokens: tuple[str, ...]) -> str:
+    """What a head reads: tokens, or a slot and the number in it."""
+    if part.slot is not None:
+        return f"slot {part.slot.slot}: {', '.join(f'{value:+.6g}' for value in part.slot.values)}"
+    return "" if part.attention is None else _attention(part.attention, tokens)
+
+
+def _some(facts: list[str]) -> str:
+    return "; ".join(facts[:FEW]) + (f" and {len(facts) - FEW:,} more" if len(facts) > FEW else "")
 
 
 def _named(parts: tuple[Contribution, ...]) -> str:

@@ -77,7 +77,7 @@ class Built(Pushable):
             return None
         seconds = 10 * math.ceil(self.runner_up.cpu_seconds / 5)
         return (
-            f"inspect and export to Llama, GGUF and GPT-2 do not take a {self.model.spec.architecture}; every command "
+            f"export to Llama, GGUF and GPT-2 does not take a {self.model.spec.architecture}; every command "
             f"takes {self.runner_up}: `within={seconds}` allows it"
         )
 

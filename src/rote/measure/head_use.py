@@ -14,10 +14,13 @@ import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
 
-from rote.measure.inspection import HeadIndex, is_linear, transformer_of, without_heads
+from rote.measure.inspection import HeadIndex, inspected_spec, is_linear, transformer_of, without_heads
 from rote.measure.matching import for_model
 from rote.measure.recall import margins, recall
+from rote.measure.slot_sharing import memory_reads, memory_spec
 from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.forward.memory_transformer import answered
+from rote.models.memory_transformer import MemoryTransformer
 from rote.models.model import Model
 from rote.models.spec import FORWARD_FLOATS
 from rote.progress import SILENT, Progress
@@ -93,7 +96,8 @@ class HeadTable:
     """Of every fact, in the order of the task."""
     heads: tuple[HeadUse, ...]
     skip_to_margin: float
-    """Direct attribution of the direct path to a fact's logit margin, on average."""
+    """Direct attribution of the direct path (with a memory layer: of the bias and the MLP) to a fact's logit margin, on
+    average."""
     specialisation: Specialisation | None = None
     """What each head adds, by a token of the key; in the order of `heads`."""
 
@@ -120,7 +124,7 @@ def facts_lost(
     model: Model, task: Task, off: Iterable[HeadIndex | tuple[int, int]], progress: Progress = SILENT
 ) -> np.ndarray:
     """Rows that the model recalls, but not with these heads zero-ablated; the model is run both times."""
-    transformer_of(model)
+    inspected_spec(model)
     before = recall(model, task, progress).missed
     after = recall(without_heads(model, [HeadIndex(*head) for head in off]), task, progress).missed
     return np.setdiff1d(after, before)
@@ -128,8 +132,10 @@ def facts_lost(
 
 def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest: int = 3) -> HeadTable:
     """Run the model over all facts and attribute every margin to its heads."""
-    spec = transformer_of(model)
     tokens = for_model(require_tokens(task, "heads are inspected over tokens"), model)
+    if isinstance(model.spec, MemoryTransformer):
+        return _memory_table(model, tokens, progress, strongest)
+    spec = transformer_of(model)
     # bfloat16 and float16 are slow on a CPU and too coarse to sum in.
     exact = model if model.dtype in (torch.float32, torch.float64) else model.to("float32")
     linear = is_linear(spec)
@@ -156,6 +162,29 @@ def head_table(model: Model, task: Task, progress: Progress = SILENT, strongest:
                 lost[layer, head] = len(facts_lost(model, tokens, [(layer, head)]))
     uses = _uses(added, margin, lost if known else None, strongest)
     return HeadTable(margin, tuple(uses), skip / tokens.facts, specialisation(tokens, added.flatten(1).numpy()))
+
+
+def _memory_table(model: Model, tokens: TokenTask, progress: Progress, strongest: int) -> HeadTable:
+    """The heads of a memory layer: each reads one slot for every fact, and is zero-ablated in all groups."""
+    exact = model.to("float64")
+    weights, unembed = exact.weights, exact.weights["unembed.weight"]
+    every_margin, gathered, rest, lost = [], [], 0.0, np.zeros((1, memory_spec(model).heads), dtype=np.int64)
+    for first, _, read in memory_reads(exact, tokens, progress):
+        answers = torch.from_numpy(tokens.answers_to_recall()[first : first + len(read.group)]).long()
+        total = read.values.sum(1)
+        logits = answered(weights, total)
+        margin = margins(logits, answers)
+        nearest = logits.scatter(1, answers[:, None], -float("inf")).argmax(1)
+        direction = unembed[answers] - unembed[nearest]
+        adds = (read.values * direction[:, None]).sum(2)
+        rest += float((margin - adds.sum(1)).sum())
+        for head in range(adds.shape[1]):
+            left = margins(answered(weights, total - read.values[:, head]), answers)
+            lost[0, head] += int(((margin > 0) & ~(left > 0)).sum())
+        every_margin.append(margin.numpy())
+        gathered.append(adds[:, None])
+    margin = np.concatenate(every_margin)
+    return HeadTable(margin, tuple(_uses(torch.cat(gathered), margin, lost, strongest)), rest / tokens.facts)
 
 
 def _batches(

@@ -10,7 +10,7 @@ dtype. The two differ by `rounding`, the error of arithmetic in that dtype.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -24,6 +24,8 @@ from rote.measure.recall import margins
 from rote.models.asking import reader_of
 from rote.models.attention_only import Transformer
 from rote.models.forward.decomposition import Decomposition, decomposed
+from rote.models.forward.memory_transformer import answered, memory_read, through
+from rote.models.memory_transformer import MemoryTransformer
 from rote.models.model import Model
 from rote.tasks.association import Fact
 
@@ -53,27 +55,39 @@ def heads_named(text: str) -> list[HeadIndex]:
 
 
 @dataclass(frozen=True)
+class SlotRead:
+    """The slot of a memory layer that a head reads for one key."""
+
+    group: int
+    slot: int
+    values: tuple[float, ...]
+    """What it adds to the number that is read, one value per digit."""
+
+
+@dataclass(frozen=True)
 class Contribution:
     """Direct logit attribution of one part of a model: to the answer and to the runner-up."""
 
-    part: Literal["skip", "head", "mlp"]
+    part: Literal["skip", "head", "mlp", "bias"]
     layer: int | None
     head: int | None
     to_answer: float
     to_nearest: float
     attention: tuple[float, ...] | None = None
-    """A head's attention to each token."""
+    """A head's attention to each token. None in a memory layer, where a head reads one slot."""
     answer_without: str | None = None
     """The model's answer with this part zero-ablated."""
     margin_without: float | None = None
     """The logit margin with this part zero-ablated; negative where the fact is lost."""
+    slot: SlotRead | None = None
+    """The slot that a head of a memory layer reads."""
 
     @property
     def name(self) -> str:
         """As tables show it."""
         if self.part == "head":
             return f"head {HeadIndex(self.layer or 0, self.head or 0)}"
-        return "direct path" if self.part == "skip" else f"mlp {self.layer}"
+        return {"skip": "direct path", "bias": "bias"}.get(self.part, f"mlp {self.layer}")
 
     @property
     def to_margin(self) -> float:
@@ -105,7 +119,8 @@ class Inspection:
     known: bool
     """Whether the key was stored."""
     contributions: tuple[Contribution, ...]
-    """The direct path, then every layer's heads and its MLP; they sum to the logits up to rounding."""
+    """The direct path (in a model with a memory layer: the bias), then every layer's heads and its MLP; they sum to the
+    logits up to rounding."""
     off: tuple[HeadIndex, ...] = ()
     """Heads that were zero-ablated first."""
 
@@ -153,7 +168,7 @@ def inspect(
     >>> seen.answer, seen.margin > 0
     ('blue', True)
     """
-    transformer_of(model)
+    inspected_spec(model)
     heads = tuple(HeadIndex(*head) for head in off)
     seen = without_heads(model, heads) if heads else model
     reader = reader_of(model)
@@ -165,7 +180,11 @@ def inspect(
     nearest = int(logits.index_fill(0, torch.tensor([token]), -float("inf")).argmax())
     words = reader.vocabulary.tokens
     exact = seen.to("float64")
-    parts = decomposed(transformer_of(exact), exact.weights, ids)
+    if isinstance(exact.spec, MemoryTransformer):
+        contributions = _memory_contributions(exact, exact.spec, ids, token, nearest, words, set(heads))
+    else:
+        parts = decomposed(transformer_of(exact), exact.weights, ids)
+        contributions = _contributions(exact, ids, parts, token, nearest, words, set(heads))
     return Inspection(
         key=key,
         tokens=tuple(words[place] for place in ids[0].tolist()),
@@ -176,19 +195,30 @@ def inspect(
         nearest_logit=float(logits[nearest]),
         margin=float(margins(logits[None], torch.tensor([token]))[0]),
         known=known,
-        contributions=tuple(_contributions(exact, ids, parts, token, nearest, words, set(heads))),
+        contributions=tuple(contributions),
         off=heads,
     )
 
 
 def transformer_of(model: Model) -> Transformer:
-    """The model's specification, if it has heads to inspect."""
+    """The model's specification, if it has heads that attend to tokens."""
+    if isinstance(model.spec, MemoryTransformer):
+        raise InputError(
+            f"a head of this {model.spec.architecture} model reads one slot of a memory and attends to no token, so "
+            "that it has no attention heads for this; `rote inspect MODEL KEY` and `rote.inspect` show its slots"
+        )
     if not isinstance(model.spec, Transformer) or not model.spec.heads:
         raise InputError(
             f"this {model.spec.architecture} model has no attention heads between an embedding and an unembedding; "
-            "inspect reads attention-only and mlp-transformer models (`rote ask` answers for the others)"
+            "inspect reads attention-only, mlp-transformer and memory-transformer models (`rote ask` answers for the "
+            "others)"
         )
     return model.spec
+
+
+def inspected_spec(model: Model) -> Transformer | MemoryTransformer:
+    """The model's specification, if it has heads that attend to tokens or read slots of a memory."""
+    return model.spec if isinstance(model.spec, MemoryTransformer) else transformer_of(model)
 
 
 def is_linear(spec: Transformer) -> bool:
@@ -197,19 +227,24 @@ def is_linear(spec: Transformer) -> bool:
 
 
 def without_heads(model: Model, heads: Iterable[HeadIndex]) -> Model:
-    """The model with these heads zero-ablated: their output matrices are set to zero."""
+    """The model with these heads zero-ablated: their output matrices, or their slots in all groups, are set to zero."""
     weights = dict(model.weights)
-    spec = transformer_of(model)
+    spec = inspected_spec(model)
+    memory = isinstance(spec, MemoryTransformer)
+    layers = 1 if memory else spec.layers
     for head in heads:
-        if not (0 <= head.layer < spec.layers and 0 <= head.head < spec.heads):
+        if not (0 <= head.layer < layers and 0 <= head.head < spec.heads):
             raise InputError(
-                f"head {head}: this model has layers 0 to {spec.layers - 1} of heads 0 to {spec.heads - 1} each"
+                f"head {head}: this model has layers 0 to {layers - 1} of heads 0 to {spec.heads - 1} each"
             )
-        name = f"layers.{head.layer}.output"
+        name = "values" if memory else f"layers.{head.layer}.output"
         if weights[name] is model.weights[name]:
             weights[name] = weights[name].clone()
-        weights[name][head.head] = 0
-    return replace(model, weights=weights)
+        if memory:
+            weights[name][:, head.head] = 0
+        else:
+            weights[name][head.head] = 0
+    return replace(model, weights=weights, precision=None if memory else model.precision)
 
 
 def _ids(model: Model, key: tuple[str, ...], tokens: bool) -> tuple[Integer[Tensor, "1 context"], bool]:
@@ -251,6 +286,29 @@ def _contributions(
             to_answer, to_nearest = (directions @ layer.mlp[0]).tolist()
             said, margin = _left_without_mlp(exact, ids, number, token, words)
             yield Contribution("mlp", number, None, to_answer, to_nearest, None, said, margin)
+
+
+def _memory_contributions(
+    exact: Model, spec: MemoryTransformer, ids: Integer[Tensor, "1 context"], token: int, nearest: int,
+    words: Sequence[str], off: set[HeadIndex],
+) -> Iterator[Contribution]:  # fmt: skip
+    """The bias, the slot of every head, and the MLP that reads their sum."""
+    weights = exact.weights
+    read = memory_read(spec, weights, ids)
+    total, unembed, bias = read.values.sum(1), weights["unembed.weight"], weights["unembed.bias"]
+    directions = unembed[[token, nearest]]
+    answer = through(total, weights["answer.bias"], weights["answer.output"])
+    without_bias, without_mlp = answer @ unembed.T, total @ unembed.T + bias
+    yield Contribution(
+        "bias", None, None, *bias[[token, nearest]].tolist(), None, *_said(without_bias, token, words)[0]
+    )
+    left = _said(answered(weights, (total[:, None] - read.values)[0]), token, words)
+    for head, values in enumerate(read.values[0]):
+        slot = SlotRead(int(read.group[0]), int(read.slot[0, head]), tuple(values.tolist()))
+        without = (None, None) if HeadIndex(0, head) in off else left[head]
+        yield Contribution("head", 0, head, *(directions @ values).tolist(), None, *without, slot)
+    to_logits = (directions @ (answer - total)[0]).tolist()
+    yield Contribution("mlp", 0, None, *to_logits, None, *_said(without_mlp, token, words)[0])
 
 
 def _left(

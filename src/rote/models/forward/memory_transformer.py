@@ -8,6 +8,8 @@ equal scores the first.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float, Integer
 from torch import Tensor
@@ -19,6 +21,23 @@ def logits(
     spec: MemoryTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
+    return answered(weights, memory_read(spec, weights, contexts).values.sum(1))
+
+
+@dataclass(frozen=True)
+class MemoryRead:
+    """What each context reads of the memory."""
+
+    group: Integer[Tensor, " batch"]
+    slot: Integer[Tensor, "batch heads"]
+    values: Float[Tensor, "batch heads digits"]
+    """Of every head's slot; their sum is the number that is read."""
+
+
+def memory_read(
+    spec: MemoryTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+) -> MemoryRead:
+    """The group of each context, and the slot that each head reads there."""
     table = weights["table"]
     places = torch.arange(spec.context if spec.ordered else 1, device=contexts.device)
     # Tokens that are answers alone have no embedding: they enter as zero.
@@ -30,7 +49,11 @@ def logits(
     queries = (weights["query"][group] * folded[:, None]).sum(2)
     slot = nearest(weights["slots"], queries)
     heads = torch.arange(spec.heads, device=contexts.device)
-    read = weights["values"][group[:, None], heads, slot].sum(1)
+    return MemoryRead(group, slot, weights["values"][group[:, None], heads, slot])
+
+
+def answered(weights: dict[str, Tensor], read: Float[Tensor, "batch digits"]) -> Float[Tensor, "batch vocab"]:
+    """Logits of the number that is read."""
     answer = through(read, weights["answer.bias"], weights["answer.output"])
     return answer @ weights["unembed.weight"].T + weights["unembed.bias"]
 
