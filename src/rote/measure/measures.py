@@ -14,7 +14,7 @@ import torch
 from rote.errors import InputError
 from rote.measure.divergence import Divergence, divergence
 from rote.measure.matching import for_model, stream_logits
-from rote.measure.recall import Recall, recall
+from rote.measure.recall import Recall, recall_of
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import DistributionTask, Task, VectorTask
@@ -80,7 +80,7 @@ def measures(model: Model, task: Task, progress: Progress = SILENT) -> Measures:
     """Run the model on every row, once for each measure."""
     if isinstance(task, VectorTask) and task.targets is not None:
         return Measures(error(model, task, progress))
-    scored = recall(model, task, progress)
+    scored = recall_of(model, task, progress)
     if isinstance(task, DistributionTask):
         return Measures(scored, divergence(model, task, progress))
     return Measures(scored)

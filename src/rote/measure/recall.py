@@ -121,7 +121,12 @@ def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
     >>> rote.recall(model, {("capital", "France"): "Tokyo"}).recalled
     0
     """
-    task = for_model(facts(task), model)
+    return recall_of(model, facts(task), progress)
+
+
+def recall_of(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
+    """`recall` of a task."""
+    task = for_model(task, model)
     answers = task.answers_to_recall()
     missed, said, seen, choices = [], [], [], 0
     for rows, logits in stream_logits(model, task, progress):
