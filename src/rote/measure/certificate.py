@@ -109,7 +109,7 @@ def weights_fingerprint(weights: dict[str, Tensor]) -> str:
     for name in sorted(weights):
         tensor = weights[name].detach().contiguous()
         state.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        state.update(tensor.view(-1).view(torch.uint8).numpy() if tensor.numel() else b"")
+        state.update(tensor.view(-1).view(torch.uint8).numpy().data if tensor.numel() else b"")
     return "sha256:" + state.hexdigest()
 
 

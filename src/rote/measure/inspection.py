@@ -299,16 +299,18 @@ def _memory_contributions(
     directions = unembed[[token, nearest]]
     answer = through(total, weights["answer.bias"], weights["answer.output"])
     without_bias, without_mlp = answer @ unembed.T, total @ unembed.T + bias
-    yield Contribution(
-        "bias", None, None, *bias[[token, nearest]].tolist(), None, *_said(without_bias, token, words)[0]
-    )
+    to_answer, to_nearest = bias[[token, nearest]].tolist()
+    said, margin = _said(without_bias, token, words)[0]
+    yield Contribution("bias", None, None, to_answer, to_nearest, None, said, margin)
     left = _said(answered(weights, (total[:, None] - read.values)[0]), token, words)
     for head, values in enumerate(read.values[0]):
         slot = SlotRead(int(read.group[0]), int(read.slot[0, head]), tuple(values.tolist()))
         without = (None, None) if HeadIndex(0, head) in off else left[head]
-        yield Contribution("head", 0, head, *(directions @ values).tolist(), None, *without, slot)
-    to_logits = (directions @ (answer - total)[0]).tolist()
-    yield Contribution("mlp", 0, None, *to_logits, None, *_said(without_mlp, token, words)[0])
+        to_answer, to_nearest = (directions @ values).tolist()
+        yield Contribution("head", 0, head, to_answer, to_nearest, None, *without, slot)
+    to_answer, to_nearest = (directions @ (answer - total)[0]).tolist()
+    said, margin = _said(without_mlp, token, words)[0]
+    yield Contribution("mlp", 0, None, to_answer, to_nearest, None, said, margin)
 
 
 def _left(
