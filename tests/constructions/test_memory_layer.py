@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
 
 import rote
@@ -117,6 +118,19 @@ def test_an_interrupted_build_resumes_with_the_same_weights(tmp_path, monkeypatc
     resumed = build(**PARTS, resume=tmp_path / "parts")
     assert len(solved_starts) == 4  # the damaged one and three that were not begun
     assert weights_fingerprint(resumed.model.weights) == weights_fingerprint(whole.model.weights)
+
+
+def test_parts_of_another_kind_are_made_again(tmp_path):
+    build(**PARTS, resume=tmp_path)
+    kept = sorted(tmp_path.iterdir())
+    arrays = safetensors.numpy.load(kept[0].read_bytes())
+    kept[0].write_bytes(safetensors.numpy.save({**arrays, "values": arrays["values"][:1]}))
+    kept[1].write_bytes(safetensors.numpy.save({**arrays, "choices": arrays["choices"] + 200}))
+    kept[2].write_bytes(safetensors.numpy.save({**arrays, "values": arrays["values"].astype(np.float32)}))
+    kept[3].unlink()
+    kept[3].symlink_to("/dev/zero")
+    assert build(**PARTS, resume=tmp_path).certificate.complete
+    assert not kept[3].is_symlink()
 
 
 def test_parts_of_other_facts_are_not_used(tmp_path):

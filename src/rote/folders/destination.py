@@ -4,6 +4,7 @@ aside, so that it is complete or absent.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -84,6 +85,8 @@ def written_aside(path: Path) -> Iterator[Path]:
 def solved_parts(path: Path) -> Iterator[Path]:
     """A hidden folder beside `path` for parts of a long build; removed unless the work inside is interrupted."""
     parts = path.parent / f".{path.name}.resume"
+    if os.path.lexists(parts) and (parts.is_symlink() or not parts.is_dir()):
+        raise InputError(f"{parts}: is no folder of rote's; remove it")
     try:
         yield parts
     except KeyboardInterrupt:

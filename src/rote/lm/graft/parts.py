@@ -1,6 +1,6 @@
-"""Finished parts of a long computation on disk, so that an interrupted graft resumes.
+"""Finished parts of a graft on disk, so that an interrupted one resumes.
 
-A part is a safetensors file. Its metadata holds the result as JSON, with numbers in place of its tensors.
+A part is a file of tensors. One of them holds the result as JSON, with numbers in place of its tensors.
 """
 
 from __future__ import annotations
@@ -11,38 +11,44 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetensors import safe_open
-from safetensors.torch import save_file
+import safetensors.torch
+import torch
 from torch import Tensor
 
+from rote.errors import InputError
+from rote.files import parsed
+from rote.folders.parts import PartFiles
+
 Part = TypeVar("Part")
+RESULT = "result"
 
 
 class Parts:
     """Remembers results by name in a folder for one set of inputs; without a folder it remembers nothing."""
 
     def __init__(self, folder: Path | None = None, identity: Any = None) -> None:
-        self._folder = None
+        self._folder, self._name, self._files = folder, "", None
         if folder is not None:
-            name = hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()
-            self._folder = folder / name[:24]
+            self._name = hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:24]
 
     def __call__(self, name: str, make: Callable[[], Part]) -> Part:
         """The result of this name: tensors, numbers and lists of them, read back or made."""
         if self._folder is None:
             return make()
-        path = self._folder / f"{name}.safetensors"
-        if path.is_file():
-            with safe_open(path, framework="pt") as file:
-                return _unpacked(json.loads(file.metadata()["result"]), file)
+        self._files = self._files or PartFiles.of(self._folder)
+        name = f"{self._name}-{name}"
+        stored = self._files.tensors(name)
+        if stored is not None and (result := stored.pop(RESULT, None)) is not None:
+            try:
+                return _unpacked(parsed(bytes(result.tolist()), name), stored)
+            except (InputError, LookupError, TypeError, ValueError):
+                pass  # no part of ours: it is made again
         made = make()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        aside = path.with_suffix(".part")
         tensors: list[Tensor] = []
-        result = json.dumps(_packed(made, tensors))
+        result = torch.tensor(list(json.dumps(_packed(made, tensors)).encode()), dtype=torch.uint8)
         # A copy of each: the format takes no two tensors that share memory.
-        save_file({str(n): t.contiguous().clone() for n, t in enumerate(tensors)}, aside, {"result": result})
-        aside.replace(path)
+        numbered = {str(n): t.contiguous().clone() for n, t in enumerate(tensors)}
+        self._files.write(name, safetensors.torch.save({RESULT: result, **numbered}))
         return made
 
 
@@ -58,16 +64,16 @@ def _packed(value: Any, tensors: list[Tensor]) -> Any:
     return value
 
 
-def _unpacked(value: Any, file: Any) -> Any:
+def _unpacked(value: Any, tensors: dict[str, Tensor]) -> Any:
     """What `_packed` was given."""
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
     if kind == "tensor":
-        return file.get_tensor(str(content))
+        return tensors[str(content)]
     if kind == "dict":
-        return {key: _unpacked(part, file) for key, part in content}
-    return {"tuple": tuple, "list": list}[kind](_unpacked(part, file) for part in content)
+        return {key: _unpacked(part, tensors) for key, part in content}
+    return {"tuple": tuple, "list": list}[kind](_unpacked(part, tensors) for part in content)
 
 
 NOTHING_KEPT = Parts()

@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import safetensors.numpy
 
 from rote.constructions.rote.memory_layer.layout import CHOICES, Layout
 from rote.constructions.rote.memory_layer.peeling import solved
-from rote.files import writing
-from rote.interrupts import kept
+from rote.folders.parts import PartFiles
 from rote.progress import Progress
 from rote.theory.rote_peeling import UNKNOWNS
 
@@ -86,7 +85,7 @@ def _solve(layout: Layout, start: int, count: int) -> Solution | None:
 class GroupFiles:
     """Groups that were solved, in files of a folder; of another layout they have other names."""
 
-    folder: Path
+    files: PartFiles
     name: str
     layout: Layout
 
@@ -94,35 +93,22 @@ class GroupFiles:
     def of(cls, folder: Path, layout: Layout) -> GroupFiles:
         stated = [layout.task.fingerprint, layout.seed, layout.attempt, layout.dtype, layout.spec.to_config()]
         name = hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:24]
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        kept(folder)
-        return cls(folder, name, layout)
-
-    def _path(self, start: int) -> Path:
-        return self.folder / f"{self.name}-{start}.npz"
+        return cls(PartFiles.of(folder), name, layout)
 
     def read(self, start: int, count: int) -> Solution | None:
         """Groups that were kept; none where the file is absent or not whole."""
-        layout = self.layout
-        try:
-            with self._path(start).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                found = Solution(arrays["values"], arrays["choices"])
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        arrays, layout = self.files.arrays(f"{self.name}-{start}"), self.layout
+        if arrays is None or set(arrays) != {"values", "choices"} or arrays["values"].dtype != np.int16:
             return None
+        found = Solution(arrays["values"].view(np.uint16), arrays["choices"])
         shape = (count, UNKNOWNS, layout.slots, layout.digits)
-        whole = found.values.shape == shape and found.values.dtype == np.uint16 and found.values.max() < layout.base
+        whole = found.values.shape == shape and found.values.max() < layout.base
         named = (
             found.choices.shape == (count,) and found.choices.dtype == np.uint8 and max(found.choices) < len(CHOICES)
         )
         return found if whole and named else None
 
     def write(self, start: int, found: Solution) -> None:
-        path = self._path(start)
-        aside = path.with_suffix(".part")
-        with writing(self.folder):
-            with aside.open("wb") as file:
-                np.savez(file, values=found.values, choices=found.choices)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
+        # As int16, which every reader of the format knows.
+        arrays = {"values": found.values.view(np.int16), "choices": found.choices}
+        self.files.write(f"{self.name}-{start}", safetensors.numpy.save(arrays))
