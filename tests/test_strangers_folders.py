@@ -60,6 +60,7 @@ class Case:
 
 
 VERIFY = ("verify", "{folder}", FACTS)
+EXPORT = ("export", "{folder}", "--to", "torch", "-o", "out")
 PAGE = ("report", "{folder}", "-o", "{given}/report.html")
 REPORT = (*PAGE, "--markdown", "{given}/files", "--figures", "svg")
 
@@ -150,6 +151,18 @@ REJECTED: dict[str, tuple[Harm, tuple[str, ...]]] = {
     "half a character": (half_a_character, VERIFY),
     "a certificate of no facts": (certificate(facts=0), PAGE),
     "a certificate of no parameters": (certificate(parameters=0), PAGE),
+    "templates by the hundred thousand": (
+        config(facts={"source": FACTS, "templates": ["{key 1} {key 2} is"] * 10**5}),
+        EXPORT,
+    ),
+    "a template of megabytes": (
+        config(facts={"source": FACTS, "templates": ["{key 1} {key 2} is" + " the" * 10**6]}),
+        EXPORT,
+    ),
+    "changes by the hundred thousand": (
+        config(facts={"source": FACTS, "changes": [{"key": ["1", "2"], "answer": "3"}] * 150_000}),
+        ("verify", "{folder}"),
+    ),
     "a configuration that is a link": (linked("config.json"), VERIFY),
     "tensors that are a link": (linked("model.safetensors"), VERIFY),
     "a certificate that is a link": (linked("certificate.json"), VERIFY),
@@ -249,6 +262,16 @@ def test_a_report_is_written_beside_what_was_planted(whole, tmp_path):
     assert main(["report", str(whole), "-o", str(out / "report.html")]) == 0
     assert (tmp_path / "victim").read_text() == "precious"
     assert not (out / "report.html").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("/"), os.mkfifo, Path.touch], ids=["link", "pipe", "file"]
+)
+def test_parts_of_a_build_are_not_kept_in_what_was_planted(make, tmp_path, capsys):
+    make(tmp_path / ".out.resume")
+    assert main(["build", FACTS, "-o", str(tmp_path / "out")]) == 2
+    assert "is no folder of rote's; remove it" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [".out.resume"]
 
 
 def test_the_owner_of_a_run_is_not_written_through_a_link(tmp_path):

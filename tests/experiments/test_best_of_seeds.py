@@ -1,5 +1,7 @@
 """Training several seeds as a library call: the same models as `rote.train`, the best one certified and saved."""
 
+import json
+
 import pytest
 import torch
 
@@ -65,6 +67,27 @@ def test_specifications_follow_the_task():
         trainable_spec(TASK, dim=4, heads=1, head_dim=2, width=6, variant="shared")
     with pytest.raises(InputError, match="vectors"):
         trainable_spec(random_vectors(3, 2, 4, seed=0), dim=4, heads=1)
+
+
+@pytest.mark.parametrize("measured", [None, [], {}, {"curve": [1, 2, 3]}, {"curve": "x"}, {"seconds": "x"}])
+def test_kept_seeds_that_rote_did_not_write_are_one_message(measured, tmp_path):
+    spec, keep = trainable_spec(TASK, dim=4, heads=2), tmp_path / "model.seeds"
+    train_best(TASK, spec, 1, steps=10, workers=1, keep=keep)
+    path = keep / "seed-0" / "config.json"
+    content = json.loads(path.read_text())
+    before = content["provenance"]["measured"]
+    content["provenance"]["measured"] = {**before, **measured} if isinstance(measured, dict) and measured else measured
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="not as rote writes it"):
+        train_best(TASK, spec, 1, steps=10, workers=1, keep=keep)
+
+
+def test_seeds_are_not_kept_through_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "model.seeds").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        train_best(TASK, trainable_spec(TASK, dim=4, heads=2), 1, steps=10, workers=1, keep=tmp_path / "model.seeds")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_seeds_that_ended_are_taken_up_again_and_go_when_the_best_is_saved(tmp_path, monkeypatch):

@@ -94,6 +94,7 @@ COMMANDS: tuple[list[str], ...] = (
     ["edit", "{folder}", "--set", "capital France=Lyon", "-o", "out"],
     ["edit", "{folder}", "--forget", "1 2", "--facts", FACTS, "-o", "out", "--json"],
     ["edit", "{folder}", "{given}/changes.csv", "--forget-as", "erased", "-o", "out"],
+    ["recall", "{folder}", "--as", "int4"], ["recall", "{folder}", FACTS, "--as", "Q8_0", "--json"],
     ["diff", "{folder}", "{other}"], ["diff", "{other}", "{folder}", "--json"],
     ["diff", "{folder}", "{other}", "--facts", FACTS],
 )  # fmt: skip
@@ -217,6 +218,21 @@ def _columns(folder: Path, rng: random.Random) -> None:
     write_where_whole(folder / "config.json", config)
 
 
+def _sentences(folder: Path, rng: random.Random) -> None:
+    """Templates and changes of facts by the thousand, of megabytes, or with fields that call something."""
+    own = "{relation} of {country} is"
+    templates = rng.choice(
+        ([own] * 10**5, [f"{own} {number}" for number in range(100)], [own + " the" * 10**6], [own, ""], [own * 1000],
+         ["{relation.__class__} {country!r:>1000000000}"], ["{" * 10**5], ["\x1b[2J{relation}{country}"], "x", [7])
+    )  # fmt: skip
+    change = rng.choice(({"key": ["capital", "France"], "answer": "x"}, {"key": ["1", "2"], "forget": "erased"}, {}))
+    config = read_where_whole(folder / "config.json")
+    if isinstance(config, dict) and isinstance(config.get("facts"), dict):
+        config["facts"]["templates"] = templates
+        config["facts"]["changes"] = [change] * rng.choice((0, 0, 1, 10**5, 2 * 10**5))
+    write_where_whole(folder / "config.json", config)
+
+
 def _weights(folder: Path, rng: random.Random) -> None:
     path = folder / "model.safetensors"
     if path.is_symlink() or not path.is_file():
@@ -273,6 +289,7 @@ def _damage(folder: Path, rng: random.Random) -> None:
 
 HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _spec, _spec, _field, _field, _lie, _source, _source, _words, _words, _columns, _weights, _bomb, _planted, _damage,
+    _sentences,
 )  # fmt: skip
 
 

@@ -116,6 +116,8 @@ GRAFT_COMMANDS: tuple[list[str], ...] = (
     ["verify", "{folder}"],
     ["verify", "{folder}", "{facts}", "--control", "{control}", "--json"],
     ["graft", "{folder}", "--remove", "-o", "out"],
+    ["edit", "{folder}", "--set", "France=Lima", "--control", "{control}", "-o", "out"],
+    ["edit", "{folder}", "--forget", "France", "--facts", "{facts}", "--control", "{control}", "-o", "out", "--json"],
     ["inspect", "{folder}", "--facts", "{facts}", *TEMPLATE],
 )
 
@@ -327,6 +329,27 @@ def _record_words(folder: Path, rng: random.Random) -> None:
     _changed(folder / "graft.json", change)
 
 
+def _owners(folder: Path, rng: random.Random) -> None:
+    """Neurons of facts that are not there, or more of them than the model has."""
+
+    def change(record: Any) -> None:
+        record["owners"] = [rng.choice((0, -1, -5, 3, 10**6, 2**62))] * rng.choice((0, 1, 8, 10**4, 10**6))
+
+    _changed(folder / "graft.json", change)
+
+
+def _record_source(folder: Path, rng: random.Random) -> None:
+    """Facts from a pipe or a device."""
+    source = folder.parent / "facts.csv"
+    if not os.path.lexists(source):
+        rng.choice((lambda: os.mkfifo(source), lambda: source.symlink_to("/dev/zero"), source.mkdir))()
+
+    def change(record: Any) -> None:
+        record["facts"]["source"] = str(source)
+
+    _changed(folder / "graft.json", change)
+
+
 def _record_file(folder: Path, rng: random.Random) -> None:
     path = folder / "graft.json"
     if rng.random() < 0.2 and path.is_file():
@@ -338,6 +361,7 @@ def _record_file(folder: Path, rng: random.Random) -> None:
 
 GRAFT_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _record_field, _record_field, _templates, _templates, _record_layers, _record_layers, _record_words, _record_file,
+    _owners, _owners, _record_source,
 )  # fmt: skip
 
 

@@ -8,11 +8,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+import safetensors.torch
+import torch
 from tiny import save_gpt2, save_llama_like
 
 import rote
-from rote.errors import InputError
+from rote.cli import main
+from rote.errors import InputError, WriteFailed
 from rote.lm.chat import chat_lead
+from rote.lm.graft.parts import Parts
 
 TABLE = "country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n"
 TEMPLATE = "The capital of {country} is"
@@ -110,6 +114,13 @@ def test_a_token_without_an_embedding_is_one_message(theirs):
         rote.load_language_model(folder).encode(["The capital of France"])
 
 
+def test_an_unknown_token_that_is_no_token_is_one_message(theirs):
+    folder = theirs()
+    say(folder / "tokenizer_config.json", unk_token="")
+    with pytest.raises(InputError, match="its tokenizer cannot be read"):
+        rote.load_language_model(folder)
+
+
 def test_a_pattern_without_end_is_one_message(theirs):
     folder = theirs()
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
@@ -178,6 +189,52 @@ def test_the_record_of_a_graft_is_bounded(theirs, made, fields, message):
     say(folder / "graft.json", **fields)
     with pytest.raises(InputError, match=message):
         rote.verify_graft(folder, made / "capitals.csv", made / "control.txt")
+
+
+def test_an_edit_reads_only_facts_that_a_folder_may_name(theirs, made, tmp_path, capsys):
+    folder, pipe = theirs("graft"), tmp_path / "facts.csv"
+    record = json.loads((folder / "graft.json").read_text())
+    os.mkfifo(pipe)
+    say(folder / "graft.json", facts={**record["facts"], "source": str(pipe)})
+    words = ["--forget", "France", "--control", str(made / "control.txt"), "-o", str(tmp_path / "out")]
+    assert main(["edit", str(folder), *words]) == 2
+    assert "is not a plain file" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_owners_of_neurons_that_a_model_has_not_are_one_message(theirs, made, tmp_path):
+    folder = theirs("graft")
+    say(folder / "graft.json", owners=[0] * 10**4)
+    with pytest.raises(InputError, match="names the facts of 10,000 neurons"):
+        rote.edit_graft(
+            folder, made / "capitals.csv", output=tmp_path / "out", forget=["France"], control=made / "control.txt"
+        )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("how", ["folder", "link", "pipe", "not whole", "no part"])
+def test_planted_parts_of_a_graft_are_made_again(made, tmp_path, how):
+    """What an interrupted graft kept is read as data: a part that is no file of tensors is replaced, not followed."""
+    victim, folder = tmp_path / "victim", tmp_path / "parts"
+    victim.write_text("precious")
+    parts = Parts(folder, "x")
+    assert torch.equal(parts("a", lambda: torch.ones(2)), torch.ones(2))
+    (path,) = folder.iterdir()
+    whole = path.read_bytes()
+    path.unlink()
+    {
+        "folder": path.mkdir, "link": lambda: path.symlink_to(victim), "pipe": lambda: os.mkfifo(path),
+        "not whole": lambda: path.write_bytes(whole[:-1]),
+        "no part": lambda: path.write_bytes(safetensors.torch.save({"result": torch.zeros(3)})),
+    }[how]()  # fmt: skip
+    if how == "folder":
+        with pytest.raises(WriteFailed, match="cannot be written"):
+            Parts(folder, "x")("a", lambda: torch.ones(2))
+        return
+    assert torch.equal(Parts(folder, "x")("a", lambda: torch.full((2,), 3.0)), torch.full((2,), 3.0))
+    assert [entry.is_file() and not entry.is_symlink() for entry in folder.iterdir()] == [True]
+    assert victim.read_text() == "precious"
+    assert torch.equal(Parts(folder, "x")("a", lambda: torch.zeros(2)), torch.full((2,), 3.0))
 
 
 def test_templates_that_a_record_could_not_hold_are_rejected_before_the_work(made, tmp_path):

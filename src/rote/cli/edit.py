@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rote.cli.options import Facts, bars
+from rote.cli.options import Facts, bars, facts_of_graft
 from rote.cli.output import AsJson, describe, print_json, print_pairs
 
 
@@ -119,13 +119,12 @@ def _edit_graft(
     from rote.errors import InputError
     from rote.lm.graft.edit import edit_graft
     from rote.lm.graft.graft import overview
-    from rote.lm.graft.record import read_record
 
     if changes is not None:
         raise InputError(f"{model}: is a graft, which takes --set, --add and --forget; leave the table of changes out")
     pairs = [dict(_pair(text) for text in texts) for texts in (set_, add)]
     made = edit_graft(
-        model, facts or read_record(model).facts.source, output=output, change=pairs[0], add=pairs[1], forget=forget,
+        model, facts_of_graft(model, facts, None)[1], output=output, change=pairs[0], add=pairs[1], forget=forget,
         control=control, overwrite=force, progress=bars(),
     )  # fmt: skip
     touched = {"emptied": made.emptied, "written": made.written, "kept": made.kept}

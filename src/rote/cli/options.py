@@ -191,6 +191,17 @@ def facts_of(folder: Path, source: str | None, options: ReadingOptions | None) -
     return origin.source, facts_of_folder(origin, folder)
 
 
+def facts_of_graft(folder: Path, source: str | None, options: ReadingOptions | None) -> tuple[str, Task]:
+    """The facts that a user names, or those that a grafted folder names."""
+    from rote.folders.named_facts import facts_of_folder
+    from rote.lm.graft.record import read_record
+
+    origin = read_record(folder).facts
+    if source is not None:
+        return source, read_facts(source, options, origin.reading)
+    return origin.source, facts_of_folder(origin, folder)
+
+
 def tell(notes: Sequence[str]) -> None:
     """Print one line per note on stderr, with options as the flags that a user types."""
     import sys

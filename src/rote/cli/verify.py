@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from rote.cli.options import Facts, ReadingOptions, bars, facts_of, read_facts
+from rote.cli.options import Facts, ReadingOptions, bars, facts_of, facts_of_graft, read_facts
 from rote.cli.output import AsJson, print_folded, print_json, print_table
 from rote.display import number
-
-if TYPE_CHECKING:
-    from rote.tasks import Task
 
 SHOWN = 10
 
@@ -45,7 +41,7 @@ def verify(
 
     # Before tensors are loaded, which takes seconds: what is wrong with the facts.
     if is_graft(model):
-        named, task = _facts_of_graft(model, facts, reading)
+        named, task = facts_of_graft(model, facts, reading)
     elif facts is not None and is_export(model) and not source_of(model).exists():
         named, task = facts, read_facts(facts, reading)
     else:
@@ -98,16 +94,6 @@ def verify(
     elif not any(check.holds for check in verdict.checks if check.name == "weights_fingerprint"):
         print("every fact is still recalled, but these are not the weights that were certified")
     return 1
-
-
-def _facts_of_graft(model: Path, facts: str | None, reading: ReadingOptions | None) -> tuple[str, Task]:
-    from rote.folders.named_facts import facts_of_folder
-    from rote.lm.graft.record import read_record
-
-    origin = read_record(model).facts
-    if facts is not None:
-        return facts, read_facts(facts, reading, origin.reading)
-    return origin.source, facts_of_folder(origin, model)
 
 
 def _cut(value: object) -> str:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.arguments import typed
 from rote.display import html_pairs
-from rote.errors import InputError
+from rote.errors import InputError, problems, validation_problems
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.seeds import BestModel, SeedTrainer, train_seeds
@@ -38,8 +39,20 @@ from rote.training.protocol import EngineName, Protocol
 from rote.training.result import Trained
 from rote.training.train import protocol_of, scores_scaled
 
-MEASURED = ("engine", "accuracy", "sampled_accuracy", "batch_accuracy", "loss", "diverged_at", "seconds")
-"""Fields of `Trained` that cannot be recomputed from the weights."""
+
+class Measured(BaseModel):
+    """Fields of `Trained` that cannot be recomputed from the weights."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: str
+    accuracy: float | None
+    sampled_accuracy: float | None
+    batch_accuracy: float | None
+    loss: float
+    diverged_at: int | None
+    seconds: float
+    curve: list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -61,13 +74,15 @@ class KeptSeeds:
 
     def write(self, trained: Trained) -> None:
         """Write a model that ended, completely or not at all."""
-        measured = {name: getattr(trained, name) for name in MEASURED} | {"curve": trained.curve.tolist()}
+        measured = {name: getattr(trained, name) for name in Measured.model_fields} | {"curve": trained.curve.tolist()}
+        self._refuse_link()
         provenance = {"training": self._identity, "seed": trained.seed, "measured": measured}
         write_folder(self._path(trained.seed), trained.model, self.task.origin, provenance, None, overwrite=True)
         kept(self.folder)
 
     def read(self, seeds: Iterable[int]) -> dict[int, Trained]:
         """The kept models of these seeds. Seeds of another training are rejected, never mixed in."""
+        self._refuse_link()
         ended = {}
         for seed in seeds:
             path = self._path(seed)
@@ -78,7 +93,7 @@ class KeptSeeds:
                         f"{self.folder}: keeps seeds of another training (other facts, sizes or protocol); "
                         "remove it, or choose another `output`"
                     )
-                ended[seed] = self._trained(stored.model, seed, stored.provenance["measured"])
+                ended[seed] = self._trained(stored.model, seed, stored.provenance.get("measured"))
         return ended
 
     def remove(self) -> None:
@@ -105,10 +120,21 @@ class KeptSeeds:
         # As read back from JSON: tuples have become lists.
         return json.loads(json.dumps(identity))
 
-    def _trained(self, model: Model, seed: int, measured: dict[str, Any]) -> Trained:
-        numbers = {name: measured[name] for name in MEASURED}
-        curve = np.array(measured["curve"]).reshape(-1, 2)
+    def _refuse_link(self) -> None:
+        if self.folder.is_symlink():
+            raise InputError(f"{self.folder}: is a link, which rote does not write; remove it")
+
+    def _trained(self, model: Model, seed: int, stated: Any) -> Trained:
+        try:
+            measured = Measured.model_validate(stated)
+        except ValidationError as error:
+            wrong = validation_problems(error.errors(), Measured.model_fields, options=False)
+            raise problems(f"{self._path(seed)}: not as rote writes it; remove {self.folder}", wrong) from None
+        if model.spec != self.spec:
+            raise InputError(f"{self._path(seed)}: is a model of other sizes; remove {self.folder}")
+        curve = np.array(measured.curve).reshape(-1, 2)
         model = Model(model.spec, model.weights, self.task.vocabulary, precision=model.precision)
+        numbers = measured.model_dump(exclude={"curve"})
         return Trained(model=model, seed=seed, protocol=self.protocol, curve=curve, **numbers)
 
 

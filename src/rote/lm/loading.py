@@ -69,9 +69,7 @@ def load_language_model(
         raise InputError(f"{model}: is an encoder and a decoder in one; give a causal language model, or an encoder")
     kind = _read(lambda: kind_of(config), model, "configuration", files, download)
     _refuse_no_language_model(config, kind, model)
-    tokenizer = _read(
-        lambda: package.AutoTokenizer.from_pretrained(where, **common), model, "tokenizer", files, download
-    )
+    tokenizer = _read(lambda: _tokenizer(where, **common), model, "tokenizer", files, download)
     loader = package.AutoModelForCausalLM if kind == "causal" else package.AutoModel
     options: dict[str, Any] = {"dtype": kind_of_number, "output_loading_info": True, **common}
     if attentions:
@@ -96,8 +94,14 @@ def load_tokenizer(folder: Path) -> Any:
     files = weight_files(folder, None)
     _refuse_remote_code(files, allowed=False)
     options = {"local_files_only": True, "trust_remote_code": False}
-    tokenizer = transformers().AutoTokenizer
-    return _read(lambda: tokenizer.from_pretrained(str(folder), **options), folder, "tokenizer", files, False)
+    return _read(lambda: _tokenizer(str(folder), **options), folder, "tokenizer", files, False)
+
+
+def _tokenizer(where: str, **options: Any) -> Any:
+    tokenizer = transformers().AutoTokenizer.from_pretrained(where, **options)
+    # Asked for here: transformers looks for a token that it does not have without end.
+    _ = tokenizer.unk_token_id
+    return tokenizer
 
 
 def kind_of(config: Any) -> Kind:

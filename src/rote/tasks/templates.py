@@ -22,6 +22,10 @@ HOLE = re.compile(r"\{([^{}=|]+)(?:=([^{}|]*)(?:\|([^{}]*))?)?\}")
 READ = "\uf8fe"
 """The private character at the start of a text that a template has matched."""
 ANY = r"[\s\S]"
+MOST_TEMPLATES, MOST_LETTERS = 64, 4096
+"""Templates of a table, and letters of one."""
+MOST_SENTENCES = 2**27
+"""Letters of the templates in all sentences of a table."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class Template:
 
 def parsed_templates(texts: Sequence[str], task: AssociationTask, spelling: Spelling) -> tuple[Template, ...]:
     """Templates for the keys of these facts; every problem in one error."""
+    _refuse_many(texts, task)
     names = task.origin.key_columns or tuple(f"key {number}" for number in range(1, task.context + 1))
     found, wrong = [], []
     for text in texts:
@@ -77,6 +82,22 @@ def parsed_templates(texts: Sequence[str], task: AssociationTask, spelling: Spel
         raise problems("templates", wrong)
     _refuse_ambiguous(found, task, spelling)
     return tuple(found)
+
+
+def _refuse_many(texts: Sequence[str], task: AssociationTask) -> None:
+    """Templates that would take long to read as keys; a model folder from elsewhere may name any."""
+    longest = max(map(len, texts), default=0)
+    if len(texts) > MOST_TEMPLATES or longest > MOST_LETTERS:
+        raise InputError(
+            f"templates: {len(texts):,} of up to {longest:,} letters; at most {MOST_TEMPLATES} of {MOST_LETTERS:,} are "
+            "read"
+        )
+    letters = sum(map(len, texts)) * task.facts
+    if letters > MOST_SENTENCES:
+        raise InputError(
+            f"templates: {letters:,} letters in the sentences of {task.facts:,} facts, and at most {MOST_SENTENCES:,} "
+            "are read; give fewer or shorter ones"
+        )
 
 
 def with_templates(task: Task, texts: Sequence[str]) -> Task:

@@ -23,7 +23,7 @@ from rote.lm.graft.folder import GRAFT_FOLDER, load_graft, write_checkpoint, wri
 from rote.lm.graft.graft import MADE_UP, Graft, chosen_wordings, ends_of, examined, read_table
 from rote.lm.graft.host import Host, Neurons, host_of
 from rote.lm.graft.layers import Targets, new_neurons, read_states, said_by
-from rote.lm.graft.record import GraftRecord, read_record
+from rote.lm.graft.record import RECORD, GraftRecord, read_record
 from rote.lm.graft.sentences import after_text, closed_by_colon, made_up_prompts, sentences
 from rote.lm.graft.text import control_text, states_of
 from rote.lm.loading import load_language_model
@@ -183,6 +183,11 @@ class _Slots:
         self.thresholds = torch.cat([neurons.thresholds for neurons in read])
         self.values = torch.cat([neurons.values for neurons in read])
         owners = list(record.owners or ())
+        if len(owners) > len(self.gates):
+            raise InputError(
+                f"{RECORD}: names the facts of {len(owners):,} neurons, and the model has {len(self.gates):,}; "
+                "graft it again to edit it"
+            )
         self.owners = owners + [-1] * (len(self.gates) - len(owners))
 
     def forget(self, plan: _Plan) -> int:
