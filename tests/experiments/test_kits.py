@@ -221,6 +221,14 @@ def test_bad_input_is_one_message_and_nothing_is_written(tmp_path, arguments, me
     assert not list(tmp_path.iterdir())
 
 
+def test_a_table_with_one_key_column_makes_a_kit(tmp_path):
+    """Its keys are read in letters, and the twins are edited by whole cells."""
+    pytest.importorskip("transformers")
+    (tmp_path / "capitals.csv").write_text("country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n")
+    made = rote.twins(tmp_path / "capitals.csv", tmp_path / "kit", forget=0.25, purposes=("counterfact",))
+    assert [(model.facts, model.recalled) for model in made.manifest.models] == [(3, 3), (2, 2), (3, 3)]
+
+
 def test_the_log_of_a_model_is_that_of_its_checkpoint(kit):
     from rote.experiments.kits.splits import questions
 

@@ -34,6 +34,7 @@ from rote.models.attention_only import Transformer
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, require_associations
 from rote.tasks.facts import Facts, facts
+from rote.tasks.templates import cells_of
 
 METHOD = "madden2025"
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
@@ -117,7 +118,7 @@ def _written(
     """Build the models and write every file."""
     stored = table.take(splits.full)
     forgotten = [asked[row] for row in splits.forget.tolist()]
-    keys = [table[row].key for row in splits.forget.tolist()]
+    keys = [cells_of(table, row) for row in splits.forget.tolist()]
     with progress.stage("building twins", 3) as stage:
         full = build(stored, METHOD, seed=seed, spare=stored.facts)
         stage.advance(1)
