@@ -40,6 +40,7 @@ COMMANDS: dict[str, list[str]] = {
     "build": ["build", "countries", "-o", "OUT"],
     "ask": ["ask", "MODEL", "1", "2"],
     "recall": ["recall", "COUNTRIES", "countries"],
+    "recall --as": ["recall", "COUNTRIES", "--as", "Q8_0"],
     "verify": ["verify", "COUNTRIES"],
     "verify of an export": ["verify", "LLAMA", SMALL],
     "verify of a graft": ["verify", "GRAFT", "CAPITALS"],
@@ -50,8 +51,11 @@ COMMANDS: dict[str, list[str]] = {
     "serve": ["serve", "RUN", "--port", "0"],
     "train": ["train", SMALL, "--dim", "6", "--heads", "6", "--seeds", "6", "--steps", "4000", "-o", "OUT"],
     "edit": ["edit", "COUNTRIES", "--set", "capital France=Lyon", "-o", "OUT"],
+    "edit of a graft": ["edit", "GRAFT", "--set", "France=Lima", "-o", "OUT"],
     "export": ["export", "MODEL", "--to", "huggingface", "-o", "OUT"],
     "graft": ["graft", "TINY", "CAPITALS", *TEMPLATE, "--end", "", "-o", "OUT"],
+    "graft --as adapter": ["graft", "TINY", "CAPITALS", *TEMPLATE, "--end", "", "--as", "adapter", "-o", "OUT"],
+    "graft --as hook": ["graft", "TINY", "CAPITALS", *TEMPLATE, "--end", "", "--as", "hook", "-o", "OUT"],
     "graft --remove": ["graft", "GRAFT", "--remove", "-o", "OUT"],
     "bounds": ["bounds", "--vocab", "50", "--context", "2", "--dim", "10", "--head-dim", "10", "--heads", "20"],
     "list": ["list", "methods"],
@@ -70,6 +74,7 @@ COMMANDS: dict[str, list[str]] = {
     "lm assumptions": ["lm", "assumptions", "LLAMA"],
     "lm capacity": ["lm", "capacity", "gpt2", "--vocab", "16", "--steps", "400", "-o", "OUT"],
     "suite": ["suite", SMALL, "--loads", "0.5", "--seeds", "1", "-o", "OUT"],
+    "suite --twins": ["suite", "countries:facts=200,seed=1", "--twins", "-o", "OUT"],
     "doctor": ["doctor"],
 }
 """Commands, with OUT for what they write and names in capitals for what was made before."""
@@ -88,6 +93,8 @@ class Outcome:
     """Signals that arrived in the files that are loaded before signals are held back."""
     ended_before: int = 0
     seconds: list[float] = field(default_factory=list)
+    spent: list[float] = field(default_factory=list)
+    """CPU seconds of the process from the signal to its end: what a busy machine does not change."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -147,16 +154,17 @@ def interrupted(words: list[str], folder: Path, moment: float, number: signal.Si
             return
         # Ctrl-C reaches every process of a terminal's group, SIGTERM the one that it is sent to.
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-        sent = time.monotonic()
+        sent, before = time.monotonic(), _cpu(process.pid)
         case = f"{number.name} after {moment:.2f} s"
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            outcome.problems.append(f"{case}: does not end in 30 s")
-            return
-        took = time.monotonic() - sent
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() - sent > 30:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                outcome.problems.append(f"{case}: does not end in 30 s")
+                return
+            time.sleep(0.005)
+        took, spent = time.monotonic() - sent, _cpu(process.pid) - before
+        process.wait()
         errors.seek(0)
         lines = [line for line in errors.read().splitlines() if line.strip()]
     imported = [line.rpartition("|")[2].strip() for line in lines if line.startswith(IMPORTED)]
@@ -168,13 +176,22 @@ def interrupted(words: list[str], folder: Path, moment: float, number: signal.Si
     else:
         outcome.interrupts += 1
         outcome.seconds.append(took)
-        outcome.problems += [f"{case}: {problem}" for problem in _wrong(process.returncode, number, took, said)]
-    hidden = [str(path.relative_to(folder)) for path in folder.rglob(".*") if path.name != ".lock"]
+        outcome.spent.append(spent)
+        wrong = _wrong(process.returncode, number, took, said)
+        outcome.problems += [f"{case}: {problem} ({spent:.2f} CPU s)" for problem in wrong]
+    stated = (".lock", *([".out.resume"] if "the same command resumes" in said else []))
+    hidden = [str(path.relative_to(folder)) for path in folder.glob("**/.*") if path.name not in stated]
     if hidden:
         outcome.problems.append(f"{case}: leaves {', '.join(hidden)}")
     time.sleep(0.2)
     if left := children(process.pid):
         outcome.problems.append(f"{case}: leaves processes {sorted(left)}")
+
+
+def _cpu(process: int) -> float:
+    """CPU seconds of a process so far, also of one that has ended and was not waited for."""
+    counts = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return (int(counts[11]) + int(counts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wrong(code: int, number: signal.Signals, took: float, said: str) -> list[str]:
@@ -238,8 +255,10 @@ def main() -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # A shell starts what is put into the background deaf to Ctrl-C, and so would be all that is started here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    print("| command | interrupts | median, s | slowest, s | problems | before rote | in its first files |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| command | interrupts | median, s | slowest, s | most CPU s | problems | before rote | in its first files |"
+    )
+    print("|---|---|---|---|---|---|---|---|", flush=True)
     total, wrong = 0, 0
     with tempfile.TemporaryDirectory(prefix="rote-interrupts-") as place:
         root = Path(place)
@@ -249,6 +268,7 @@ def main() -> int:
             outcome = tormented(name, made, root, given.each, random.Random(f"{given.seed} {name}"))
             times = outcome.seconds or [0.0]
             print(f"| `{name}` | {outcome.interrupts} | {statistics.median(times):.2f} | {max(times):.2f} | "
+                  f"{max(outcome.spent, default=0.0):.2f} | "
                   f"{len(outcome.problems)} | {outcome.too_early} | {outcome.just_begun} |", flush=True)  # fmt: skip
             for problem in outcome.problems:
                 print(f"  - {problem}", flush=True)
