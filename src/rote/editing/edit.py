@@ -32,7 +32,7 @@ from rote.models.grid import is_grid
 from rote.models.model import Model, dtype_named
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask
-from rote.tasks.change import Change, Forget
+from rote.tasks.change import MOST_CHANGES, Change, Forget
 from rote.tasks.changes import changed, rows_by_key
 from rote.tasks.facts import Facts
 from rote.tasks.facts import facts as read_facts
@@ -213,6 +213,12 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
         raise InputError("changes: there are none, or every answer is already as asked for; nothing is to be edited")
     if keep_bits:
         _refuse_bitwise(subject, changes)
+    recorded = (*subject.origin.changes, *changes)
+    if len(recorded) > MOST_CHANGES:
+        raise InputError(
+            f"a model records at most {MOST_CHANGES:,} changes, and these would be {len(recorded):,}; build it again "
+            "from the changed table"
+        )
     started = time.perf_counter()
     construction, provenance = subject.construction, subject.provenance
     attention = _attention(subject)
@@ -260,7 +266,7 @@ def edited(subject: Subject, changes: Sequence[Change], progress: Progress = SIL
             f"{construction.id}: {certificate.missed:,} of {certificate.facts:,} facts are not recalled after the "
             "edit; change the table and build it again, with a larger `spare` if more edits are to come"
         )
-    origin = subject.origin.model_copy(update={"changes": (*subject.origin.changes, *changes)})
+    origin = subject.origin.model_copy(update={"changes": recorded})
     reader = subject.kept.get("reader") if same_keys else None
     if reader is None:
         own = subject.model.reader

@@ -18,6 +18,7 @@ from rote.folders.tensors import TensorFile
 from rote.models import Spec, spec_from_config
 from rote.models.grid import GridName
 from rote.models.spec import Dtype
+from rote.tasks.change import MOST_CHANGES
 from rote.tasks.key_reader import KeyReader
 from rote.tasks.key_set import KeySet, KeySetSizes
 from rote.tasks.origin import Origin
@@ -101,6 +102,10 @@ def read_config(folder: HeldFolder) -> tuple[FolderConfig, Spec]:
     content = folder.json(CONFIG)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{where}: format is not {FORMAT}; written by another version, or not by rote")
+    facts = content.get("facts")
+    changes = facts.get("changes") if isinstance(facts, dict) else None
+    if isinstance(changes, list) and len(changes) > MOST_CHANGES:
+        raise InputError(f"{where}: records {len(changes):,} changes of its facts; at most {MOST_CHANGES:,} are read")
     spec = spec_from_config(content.get("spec"), where)
     try:
         return FolderConfig(**content), spec

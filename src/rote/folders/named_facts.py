@@ -22,8 +22,6 @@ from rote.tasks.task import Task
 
 MOST_GENERATED = 2**21
 """Numbers in the facts that a generator named by a folder makes."""
-MOST_CHANGES = 2**17
-"""Changes of the facts that a folder records."""
 
 
 def facts_of_folder(origin: Origin, folder: Path) -> Task:
@@ -31,11 +29,6 @@ def facts_of_folder(origin: Origin, folder: Path) -> Task:
 
     Changes that the folder records are made to them.
     """
-    if len(origin.changes) > MOST_CHANGES:
-        raise InputError(
-            f"{folder}: records {len(origin.changes):,} changes of its facts, and at most {MOST_CHANGES:,} are made "
-            "again; name the facts"
-        )
     task = _read_again(origin, folder)
     if not origin.changes:
         return task

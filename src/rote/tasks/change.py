@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+MOST_CHANGES = 2**16
+"""Changes that a model folder records."""
 Forget = Literal["never-stored", "erased"]
 """What forgetting means. `never-stored`: the weights of a model built without the fact from the same random
 initialization. `erased`: logits near zero for every token."""
