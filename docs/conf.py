@@ -9,7 +9,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from jupyter_client.connect import ConnectionFileMixin
 from site_reference import write_reference  # beside this file
 from sphinx.application import Sphinx
 
@@ -37,8 +36,6 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
-# Kernels talk through sockets in a folder of this user: through ports ipykernel warns, once per tutorial.
-ConnectionFileMixin.transport.default_value = "ipc"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 autodoc_typehints = "description"
