@@ -23,11 +23,12 @@ from rote.errors import InputError
 from rote.folders.destination import FolderKind, check_destination, written_aside
 from rote.lm.graft.down_projection import LowRank, check_recalled, exact_change, read_keys
 from rote.lm.graft.examination import answered
+from rote.lm.graft.examples import unknown_prompts
 from rote.lm.graft.graft import Templates, chosen_wordings, read_table
 from rote.lm.graft.host import Host, host_of
 from rote.lm.graft.layers import margins_of
 from rote.lm.graft.record import Asked
-from rote.lm.graft.sentences import Sentence, made_up_prompts, sentences
+from rote.lm.graft.sentences import Sentence, sentences
 from rote.lm.graft.text import control_text
 from rote.lm.loading import load_language_model
 from rote.lm.lora import Adapted
@@ -38,7 +39,6 @@ from rote.version import __version__
 
 CONFIG, WEIGHTS, RECORD = "adapter_config.json", "adapter_model.safetensors", "adapter.json"
 ADAPTER_FOLDER = FolderKind("an adapter", (CONFIG, RECORD))
-MADE_UP = 48
 
 
 class AdapterCertificate(BaseModel):
@@ -130,7 +130,7 @@ def graft_adapter(
     rephrased = sentences(source, table, held_out, end) if held_out else []
     found = read_keys(host, given, progress)
     change = exact_change(host, found, text.solved, rank, progress)
-    unknown = made_up_prompts(source, table, chosen, text.held_out_words, MADE_UP)
+    unknown = unknown_prompts(source, table, chosen, text)
     right = (margins_of(host, found.states, found.tokens) > 0).tolist()
     before = _all_right(right, given)
     certificate = _examine(host, change, given, before, rephrased, unknown, text.held_out, progress)

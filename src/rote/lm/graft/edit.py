@@ -19,12 +19,12 @@ from rote.arguments import typed
 from rote.errors import InputError, nearest, problems
 from rote.folders.destination import check_destination, written_aside
 from rote.lm.graft.examination import examine
+from rote.lm.graft.examples import examples
 from rote.lm.graft.folder import GRAFT_FOLDER, load_graft, write_checkpoint, write_record
-from rote.lm.graft.graft import MADE_UP, Graft, chosen_wordings, ends_of, examined, read_table
+from rote.lm.graft.graft import Graft, chosen_wordings, ends_of, examined, read_table
 from rote.lm.graft.host import Host, Neurons, host_of
 from rote.lm.graft.layers import Targets, new_neurons, read_states, said_by
 from rote.lm.graft.record import RECORD, GraftRecord, read_record
-from rote.lm.graft.sentences import after_text, closed_by_colon, made_up_prompts, sentences
 from rote.lm.graft.text import control_text, states_of
 from rote.lm.loading import load_language_model
 from rote.lm.questions import QuestionTable, in_words
@@ -88,16 +88,11 @@ def edit_graft(
         edited = _write_facts(aside / FACTS, target / FACTS, read, plan)
         table = in_words(edited)
         chosen, held_out = chosen_wordings(edited, table, record.templates, record.paraphrases)
-        asked = sentences(original, table, chosen, record.end)
-        led = [
-            *asked,
-            *after_text(original, table, chosen, record.end, text.leads),
-            *closed_by_colon(original, table, chosen, record.end),
-        ]
-        targets, inside = read_states(host, led, progress)
-        unknown = made_up_prompts(original, table, chosen, text.words, MADE_UP, record.never)
-        others = torch.cat([inside, states_of(host, text.solved), ends_of(host, unknown)])
-        before = said_by(host, targets, asked)
+        answer = edited.origin.answer_column
+        solved_on = examples(original, table, chosen, held_out, answer, record.end, text, record.never)
+        targets, inside = read_states(host, solved_on.must, progress, reworded=solved_on.should)
+        others = torch.cat([inside, states_of(host, text.solved), ends_of(host, solved_on.never)])
+        before = said_by(host, targets, solved_on.stored)
         slots = _Slots(host, grafted.module.state_dict(), record)
         emptied = slots.forget(plan)
         written = slots.store(targets, others, plan, record.locality, progress)

@@ -18,6 +18,7 @@ from rote.folders.destination import check_destination, solved_parts, written_as
 from rote.folders.verification import CertificateCheck, Verification
 from rote.lm.chat import chat_lead
 from rote.lm.graft.examination import Examined, examine
+from rote.lm.graft.examples import examples, unknown_prompts
 from rote.lm.graft.folder import (
     GRAFT_FOLDER,
     PLAIN_FOLDER,
@@ -39,7 +40,7 @@ from rote.lm.graft.record import (
     GraftRecord,
     read_record,
 )
-from rote.lm.graft.sentences import Wordings, after_text, closed_by_colon, made_up_prompts, sentences
+from rote.lm.graft.sentences import Wordings, after_text, sentences
 from rote.lm.graft.text import ControlText, control_text, states_of
 from rote.lm.language_model import LanguageModel
 from rote.lm.loading import load_language_model
@@ -52,8 +53,6 @@ from rote.version import __version__
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 Templates = Sequence[str] | Mapping[str, Sequence[str]]
-MADE_UP = 48
-"""Made-up subjects in the solve, and others in the certificate."""
 LEAST_LOCALITY, MOST_LOCALITY = 0.05, 0.95
 
 
@@ -116,24 +115,19 @@ def graft(
     source = load_language_model(path, gguf=gguf, dtype=saved)
     host = host_of(source)
     text = control_text(source, None if control is None else Path(control))
-    given = sentences(source, table, chosen, end)
-    led = [
-        *given,
-        *after_text(source, table, chosen, end, text.leads),
-        *closed_by_colon(source, table, chosen, end),
-    ]
-    tokens = len({(s.fact, s.answer[: k + 1]) for s in given for k in range(len(s.answer))})
+    solved_on = examples(source, table, chosen, held_out, read.origin.answer_column, end, text, never)
+    tokens = len({(s.fact, s.answer[: k + 1]) for s in solved_on.stored for k in range(len(s.answer))})
     check_room(output, host, -(-tokens // host.width))
-    unknown = made_up_prompts(source, table, chosen, text.words, MADE_UP, never)
     identity = [
-        FORMAT, __version__, weights_identity(path, gguf), saved, [sentence.tokens for sentence in led], unknown,
+        FORMAT, __version__, weights_identity(path, gguf), saved, [sentence.tokens for sentence in solved_on.must],
+        [sentence.tokens for sentence in solved_on.should], solved_on.never,
         text.fingerprint, locality, [t.text for templates in held_out.values() for t in templates],
     ]  # fmt: skip
     with solved_parts(output) as kept, written_aside(output) as aside:
         parts = Parts(kept, identity)
-        targets, inside = read_states(host, led, progress, parts)
-        background = parts("background", lambda: [states_of(host, text.solved), ends_of(host, unknown)])
-        before = said_by(host, targets, given)
+        targets, inside = read_states(host, solved_on.must, progress, parts, solved_on.should)
+        background = parts("background", lambda: [states_of(host, text.solved), ends_of(host, solved_on.never)])
+        before = said_by(host, targets, solved_on.stored)
         layers = new_layers(host, targets, torch.cat([inside, *background]), locality, progress, parts)
         added = write_checkpoint(aside, host, layers)
         grafted = load_language_model(aside, dtype=saved)
@@ -328,7 +322,7 @@ def examined(
     after = after_text(model, table, chosen, end, [text.held_out_lead])
     lead = chat_lead(model)
     chat = None if lead is None else after_text(model, table, chosen, end, [lead])
-    unknown = made_up_prompts(model, table, chosen, text.held_out_words, MADE_UP)
+    unknown = unknown_prompts(model, table, chosen, text)
     return Examined(given, by_text, after, chat, unknown, text.held_out)
 
 

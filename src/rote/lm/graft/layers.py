@@ -51,16 +51,31 @@ class Targets:
     """The fact of each gate."""
     sentences: tuple[Sentence, ...] = ()
     """What was read, in the order of the states: as many states per sentence as its answer has tokens."""
+    soft: frozenset[int] = frozenset()
+    """States of rewordings: the token should be said there as well, but need not be."""
 
     @property
     def number(self) -> int:
         return len(self.facts)
 
+    def rows(self, soft: bool = False) -> list[list[int]]:
+        """The states of each gate: those that must open it, or those that should."""
+        found: list[list[int]] = [[] for _ in range(self.number)]
+        for row, gate in enumerate(self.gates.tolist()):
+            if (row in self.soft) == soft:
+                found[gate].append(row)
+        return found
+
 
 def read_states(
-    host: Host, given: Sequence[Sentence], progress: Progress, parts: Parts = NOTHING_KEPT
+    host: Host,
+    given: Sequence[Sentence],
+    progress: Progress,
+    parts: Parts = NOTHING_KEPT,
+    reworded: Sequence[Sentence] = (),
 ) -> tuple[Targets, Tensor]:
     """States at every answer token, and a sample of the states before them."""
+    given, must = [*given, *reworded], {id(sentence) for sentence in given}
     order: list[Sentence] = []
     states: list[Tensor] = []
     inside: list[Tensor] = []
@@ -83,7 +98,9 @@ def read_states(
     ]
     tokens = torch.tensor([token for sentence in order for token in sentence.answer])
     facts = tuple(fact for fact, _ in known)
-    return Targets(torch.cat(states), tokens, torch.tensor(gates), facts, tuple(order)), torch.cat(inside)
+    asked_softly = [id(sentence) not in must for sentence in order for _ in sentence.answer]
+    soft = frozenset(row for row, softly in enumerate(asked_softly) if softly)
+    return Targets(torch.cat(states), tokens, torch.tensor(gates), facts, tuple(order), soft), torch.cat(inside)
 
 
 def alike_in_length(given: Sequence[Sentence]) -> list[list[Sentence]]:
@@ -136,9 +153,7 @@ def new_layers(
 ) -> list[Neurons]:
     """Layers after which every target state says its token by `MARGIN`, and no other known state moves."""
     directions = parts("directions", lambda: directions_of(host, targets.tokens, progress))
-    own: list[list[int]] = [[] for _ in range(targets.number)]
-    for row, gate in enumerate(targets.gates.tolist()):
-        own[gate].append(row)
+    own, soft = targets.rows(), targets.rows(soft=True)
     tokens = torch.cat([targets.tokens, torch.full((len(others),), -1)])
     states = torch.cat([targets.states, others])
     layers = []
@@ -148,7 +163,8 @@ def new_layers(
 
             def solved(chosen: list[list[int]] = chosen, states: Tensor = states, first: int = first) -> list[Tensor]:
                 points = host.normed(states).float()
-                found = separate(points, chosen, tokens, CEILING, stage.advance)
+                further = soft[first : first + host.width]
+                found = separate(points, chosen, tokens, CEILING, stage.advance, further)
                 closed = _closing(host, points, chosen, tokens, found, locality, targets.facts[first:])
                 won = _winning(host, states, chosen, tokens, closed, directions)
                 return [won.gates, won.thresholds, won.values]
@@ -156,7 +172,7 @@ def new_layers(
             neurons = Neurons(*parts(f"layer-{first}", solved))
             states = host.push(states, neurons)
             layers.append(neurons)
-    _refuse_missed(host, states[: len(targets.tokens)], targets)
+    _refuse_missed(host, states, targets)
     return layers
 
 
@@ -170,17 +186,15 @@ def new_neurons(
     progress: Progress,
 ) -> Neurons:
     """Neurons for some of the gates, closed at the states of all others."""
-    own: list[list[int]] = [[] for _ in range(targets.number)]
-    for row, gate in enumerate(targets.gates.tolist()):
-        own[gate].append(row)
-    chosen = [own[gate] for gate in gates]
+    own, soft = targets.rows(), targets.rows(soft=True)
+    chosen, further = [own[gate] for gate in gates], [soft[gate] for gate in gates]
     rows = torch.tensor([row for group in chosen for row in group])
     directions = directions_of(host, targets.tokens[rows], progress)
     tokens = torch.cat([targets.tokens, torch.full((len(others),), -1)])
     states = torch.cat([targets.states, others])
     with progress.stage("solving for the gates", len(chosen)) as stage:
         points = host.normed(states).float()
-        found = separate(points, chosen, tokens, CEILING, stage.advance)
+        found = separate(points, chosen, tokens, CEILING, stage.advance, further)
         closed = _closing(host, points, chosen, tokens, found, locality, [targets.facts[gate] for gate in gates])
     return _winning(host, states, chosen, tokens, closed, directions)
 
@@ -289,9 +303,10 @@ def margins_of(host: Host, states: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _refuse_missed(host: Host, states: Tensor, targets: Targets) -> None:
-    missed = int((margins_of(host, states, targets.tokens) <= 0).sum())
+    must = torch.tensor([row for rows in targets.rows() for row in rows])
+    missed = int((margins_of(host, states[must], targets.tokens[must]) <= 0).sum())
     if missed:
         raise CheckFailed(
-            f"{host.model.name}: {missed:,} of {len(states):,} answer tokens do not win in "
+            f"{host.model.name}: {missed:,} of {len(must):,} answer tokens do not win in "
             f"{str(host.dtype).removeprefix('torch.')}; use float32"
         )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import random
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rote.errors import InputError, problems
 from rote.lm.language_model import LanguageModel
@@ -14,7 +12,6 @@ from rote.lm.questions import QuestionTable, Template, unknown_texts
 
 SAMPLE = 160
 """Sentences that are asked after other text."""
-NAME = re.compile(r"[A-Za-z]{5,12}")
 
 
 @dataclass(frozen=True)
@@ -81,24 +78,6 @@ def after_text(
     return found
 
 
-def closed_by_colon(model: LanguageModel, table: QuestionTable, wordings: Wordings, end: str) -> list[Sentence]:
-    """The sentences of each template that ends in a word, once more with a colon before the answer.
-
-    A rewording that every template has. With it in the solve, gates depend less on the last word of a prompt.
-    """
-    reworded = {
-        relation: [replace(template, text=f"{template.text}:") for template in templates if template.text[-1].isalnum()]
-        for relation, templates in wordings.items()
-    }
-    texts = [template.text for templates in reworded.values() for template in templates]
-    unknown = model.tokenizer.unk_token_id
-    if not texts or (
-        unknown is not None and unknown != model.tokenizer.eos_token_id and unknown in model.encode([":"])[0]
-    ):
-        return []
-    return sentences(model, table, reworded, end)
-
-
 def _refuse_contradictions(model: LanguageModel, table: QuestionTable, made: Sequence[Sentence]) -> None:
     """The same tokens cannot be followed by two different ones."""
     follows: dict[tuple[int, ...], Sentence] = {}
@@ -113,14 +92,16 @@ def _refuse_contradictions(model: LanguageModel, table: QuestionTable, made: Seq
                 )
 
 
+def stored_cells(table: QuestionTable) -> set[str]:
+    return {cell for key in table.keys for cell in key.values()}
+
+
 def made_up_prompts(
-    model: LanguageModel, table: QuestionTable, wordings: Wordings, text: str, number: int, named: Sequence[str] = ()
+    model: LanguageModel, table: QuestionTable, wordings: Wordings, names: Sequence[str]
 ) -> list[list[int]]:
-    """The same words about subjects that are not in the table: those named, or words of `text` as names."""
-    stored = {cell for key in table.keys for cell in key.values()}
-    chance = random.Random(0)
-    words = sorted({word.capitalize() for word in NAME.findall(text)} - stored)
-    names = [name for name in named if name not in stored] or chance.sample(words, min(number, len(words)))
+    """The same words about subjects that are not in the table."""
+    stored = stored_cells(table)
+    names = [name for name in dict.fromkeys(names) if name not in stored]
     prompts = []
     for relation, templates in wordings.items():
         some = next(row for row, own in enumerate(table.relations) if own == relation)

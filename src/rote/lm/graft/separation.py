@@ -22,10 +22,12 @@ from torch import Tensor
 
 RIDGE = 5e-2
 """Of the mean second moment, added to every direction."""
-WITHIN, MEAN = 1.0, 10.0
+WITHIN, MEAN = 10.0, 100.0
 """Shares of the scatter within own points and of the background's mean."""
 ROUNDS, ADDED = 10, 6
 """Rounds at most, and points added per gate and round."""
+LACKING = 0.3
+"""Price of what a soft point lacks, as a share of the length of own points: low prices leave little slack."""
 SLACK = 0.02
 """A point may pass the ceiling by so much."""
 AT_ONCE = 2**25
@@ -51,9 +53,15 @@ def separate(
     labels: Int[Tensor, " points"],
     ceiling: float,
     each: Callable[[int], None] = lambda number: None,
+    soft: Sequence[Sequence[int]] | None = None,
 ) -> Separated:
-    """Separate the points `own[i]` of each gate from all points whose label differs from theirs."""
-    factor = _metric(points.double(), own, labels)
+    """Separate the points `own[i]` of each gate from all points whose label differs from theirs.
+
+    `soft[i]` are further points of gate i that should score as much as its own, but may fall short at a price.
+    """
+    soft = soft or [()] * len(own)
+    groups = [[*rows, *more] for rows, more in zip(own, soft, strict=True)]
+    factor = _metric(points.double(), groups, labels)
     white = torch.linalg.solve_triangular(factor, points.double().T, upper=False).T.float().contiguous()
     gate_labels = labels[torch.tensor([rows[0] for rows in own])]
     weights = torch.zeros(len(own), points.shape[1])
@@ -61,7 +69,8 @@ def separate(
     open_gates = list(range(len(own)))
     for round_number in range(ROUNDS):
         for gate in open_gates:
-            weights[gate] = _least_norm(white[list(own[gate])], white[binding[gate]], ceiling)
+            some = white[list(own[gate])], white[list(soft[gate])], white[binding[gate]]
+            weights[gate] = _least_norm(*some, ceiling)
             if round_number == 0:
                 each(1)
         open_gates = _bind_worst(white, weights, labels, gate_labels, open_gates, binding, ceiling)
@@ -101,7 +110,7 @@ def _metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor) -> Ten
     groups = [points[list(rows)] for rows in own if len(rows) > 1]
     if groups:
         apart = torch.cat([group - group.mean(0) for group in groups])
-        moment += WITHIN * (apart.T @ apart) / len(apart)
+        moment += WITHIN * (apart.T @ apart) / (len(apart) - len(groups))
     moment += RIDGE * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
     return torch.linalg.cholesky(moment)
 
@@ -111,10 +120,16 @@ def _covariance(points: Tensor) -> Tensor:
     return centred.T @ centred / len(points)
 
 
-def _least_norm(own: Tensor, other: Tensor, ceiling: float) -> Tensor:
-    """The shortest w with own w >= 1 and other w <= ceiling; the best effort where there is none."""
-    rows = torch.cat([own, -other]).double()
-    bounds = np.concatenate([np.ones(len(own)), np.full(len(other), -ceiling)])
+def _least_norm(own: Tensor, soft: Tensor, other: Tensor, ceiling: float) -> Tensor:
+    """The shortest w with own w >= 1 and other w <= ceiling; the best effort where there is none.
+
+    Each soft point has a coordinate of its own in which w pays for what the point lacks.
+    """
+    rows = torch.cat([own, soft, -other]).double()
+    lacks = torch.zeros(len(rows), len(soft), dtype=torch.double)
+    lacks[len(own) : len(own) + len(soft)] = LACKING * float(own.norm(dim=1).mean()) * torch.eye(len(soft))
+    rows = torch.cat([rows, lacks], 1)
+    bounds = np.concatenate([np.ones(len(own) + len(soft)), np.full(len(other), -ceiling)])
     basis, coordinates = torch.linalg.qr(rows.T)
     system = np.vstack([coordinates.numpy(), bounds])
     wanted = np.zeros(len(system))
@@ -123,7 +138,7 @@ def _least_norm(own: Tensor, other: Tensor, ceiling: float) -> Tensor:
     rest = system @ multipliers - wanted
     if abs(rest[-1]) < 1e-9:
         return torch.zeros(own.shape[1])
-    return (basis @ torch.from_numpy(-rest[:-1] / rest[-1])).float()
+    return (basis @ torch.from_numpy(-rest[:-1] / rest[-1]))[: own.shape[1]].float()
 
 
 def _bind_worst(

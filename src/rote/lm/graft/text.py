@@ -15,7 +15,7 @@ from rote.lm.language_model import LanguageModel
 from rote.lm.passages import passages, read_text, standard_text
 
 LENGTH = 64
-KEPT, HELD_OUT = 128, 160
+KEPT, HELD_OUT = 256, 160
 """Passages for the solve and for the certificate."""
 LEAST = 8
 LEAD_WORDS = 16
@@ -31,8 +31,7 @@ class ControlText:
     """Words to put before a sentence in the solve."""
     held_out_lead: str
     words: str
-    """Text to draw made-up names from in the solve."""
-    held_out_words: str
+    """All of it, to draw made-up names from."""
     fingerprint: str
     """Of the words that were used."""
 
@@ -53,7 +52,7 @@ def control_text(model: LanguageModel, path: Path | None) -> ControlText:
     half = len(words) // 2
     return ControlText(
         whole[:kept], whole[kept:], (_lead(words[:half]), _lead(words[half // 2 : half])), _lead(words[half:]),
-        " ".join(words[:half]), " ".join(words[half:]), f"sha256:{hashlib.sha256(text.encode()).hexdigest()}",
+        text, f"sha256:{hashlib.sha256(text.encode()).hexdigest()}",
     )  # fmt: skip
 
 
