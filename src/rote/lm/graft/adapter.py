@@ -130,7 +130,7 @@ def graft_adapter(
     rephrased = sentences(source, table, held_out, end) if held_out else []
     found = read_keys(host, given, progress)
     change = exact_change(host, found, text.solved, rank, progress)
-    unknown = unknown_prompts(source, table, chosen, text)
+    unknown, _ = unknown_prompts(source, table, chosen, text)
     right = (margins_of(host, found.states, found.tokens) > 0).tolist()
     before = _all_right(right, given)
     certificate = _examine(host, change, given, before, rephrased, unknown, text.held_out, progress)

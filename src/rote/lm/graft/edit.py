@@ -91,11 +91,12 @@ def edit_graft(
         answer = edited.origin.answer_column
         solved_on = examples(original, table, chosen, held_out, answer, record.end, text, record.never)
         targets, inside = read_states(host, solved_on.must, progress, reworded=solved_on.should)
-        others = torch.cat([inside, states_of(host, text.solved), ends_of(host, solved_on.never)])
+        others = torch.cat([inside, states_of(host, text.solved)])
+        unknown = ends_of(host, solved_on.never)
         before = said_by(host, targets, solved_on.stored)
         slots = _Slots(host, grafted.module.state_dict(), record)
         emptied = slots.forget(plan)
-        written = slots.store(targets, others, plan, record.locality, progress)
+        written = slots.store(targets, others, unknown, plan, record.locality, progress)
         layers, owners = slots.layers()
         added = write_checkpoint(aside, host, layers)
         made = load_language_model(aside, dtype=record.dtype)
@@ -196,12 +197,14 @@ class _Slots:
             self.owners[place] = row_of.get(owner, -1)
         return emptied
 
-    def store(self, targets: Targets, others: Tensor, plan: _Plan, locality: float, progress: Progress) -> int:
+    def store(
+        self, targets: Targets, others: Tensor, unknown: Tensor, plan: _Plan, locality: float, progress: Progress
+    ) -> int:
         """Neurons for the new answers, in empty places."""
         gates = [gate for gate, fact in enumerate(targets.facts) if plan.came_from[fact] is None]
         if not gates:
             return 0
-        found = new_neurons(self.host, targets, others, gates, locality, progress)
+        found = new_neurons(self.host, targets, others, unknown, gates, locality, progress)
         empty = [place for place, owner in enumerate(self.owners) if owner < 0]
         missing = len(gates) - len(empty)
         if missing > 0:

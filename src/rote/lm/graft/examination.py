@@ -33,6 +33,7 @@ class Examined:
     after_text: Sequence[Sentence]
     in_chat: Sequence[Sentence] | None
     never: Sequence[Sequence[int]]
+    similar: Sequence[Sequence[int]]
     control: Tensor
 
 
@@ -47,7 +48,7 @@ def examine(
 ) -> tuple[GraftCertificate, list[int]]:
     """The certificate, and the facts that are missed. `before`: which sentences the original says."""
     total = len(given.sentences) + sum(map(len, given.paraphrases.values())) + len(given.after_text)
-    total += len(given.in_chat or ()) + len(given.never) + len(given.control)
+    total += len(given.in_chat or ()) + len(given.never) + len(given.similar) + len(given.control)
     with progress.stage("generating from the grafted model", total) as stage:
         right = answered(grafted, given.sentences, stage, parts, "stored")
         missed = sorted({s.fact for s, ok in zip(given.sentences, right, strict=True) if not ok})
@@ -58,6 +59,7 @@ def examine(
         after = answered(grafted, given.after_text, stage, parts, "after")
         chat = answered(grafted, given.in_chat or (), stage, parts, "chat")
         opened = parts("never", lambda: _opened(grafted, original, given.never, stage))
+        alike = parts("similar", lambda: _opened(grafted, original, given.similar, stage))
         control = _control(original, grafted, given.control, stage, parts)
     certificate = GraftCertificate(
         weights_fingerprint=fingerprint(folder / WEIGHTS),
@@ -66,6 +68,7 @@ def examine(
         sentences=_asked(right), before=_asked(before),
         paraphrases={text: _asked(found) for text, found in rephrased.items()},
         after_text=_asked(after), in_chat=None if given.in_chat is None else _asked(chat), never_stored=_asked(opened),
+        similar_subjects=_asked(alike),
         **control,
     )  # fmt: skip
     return certificate, missed

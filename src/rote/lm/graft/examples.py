@@ -10,16 +10,17 @@ from itertools import accumulate
 
 from rote.lm.graft.names import made_up_names
 from rote.lm.graft.rewordings import rewordings
-from rote.lm.graft.sentences import Sentence, Wordings, after_text, made_up_prompts, sentences, stored_cells
+from rote.lm.graft.sentences import Sentence, Wordings, after_text, made_up_prompts, sentences
 from rote.lm.graft.text import ControlText
 from rote.lm.language_model import LanguageModel
 from rote.lm.questions import QuestionTable, Template
 
 REWORDED = 3000
 """Sentences in generic words."""
-NAMES = 240
-"""Subjects that are not stored, under every template; a part of them is asked under rewordings as well."""
-NAMES_REWORDED = 12
+MADE_UP, SIMILAR = 120, 280
+"""Subjects that are not stored, under every template."""
+NAMES_REWORDED = 3
+"""Of each kind, under every rewording."""
 ASKED = 48
 """Other subjects that are not stored, in the certificate."""
 
@@ -58,16 +59,20 @@ def examples(
         relation: [template for template in templates if template not in held_out.get(relation, ())]
         for relation, templates in rewordings(table, chosen, answer).items()
     }
-    names, _ = made_up_names(model, text.words, stored_cells(table))
-    unknown = made_up_prompts(model, table, chosen, [*never, *names[:NAMES]])
-    unknown += made_up_prompts(model, table, generic, names[:NAMES_REWORDED])
+    names = made_up_names(model, table, text.words)
+    few = [*never, *names.made_up[:NAMES_REWORDED], *names.similar[:NAMES_REWORDED]]
+    unknown = made_up_prompts(model, table, chosen, [*never, *names.made_up[:MADE_UP], *names.similar[:SIMILAR]])
+    unknown += made_up_prompts(model, table, generic, few)
     return Examples(stored, led, reworded(model, table, generic, end, stored), unknown)
 
 
-def unknown_prompts(model: LanguageModel, table: QuestionTable, chosen: Wordings, text: ControlText) -> list[list[int]]:
-    """Prompts about subjects that are neither stored nor in the solve."""
-    _, names = made_up_names(model, text.words, stored_cells(table))
-    return made_up_prompts(model, table, chosen, names[:ASKED])
+def unknown_prompts(
+    model: LanguageModel, table: QuestionTable, chosen: Wordings, text: ControlText
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Prompts about subjects that are neither stored nor in the solve: made-up ones, and similar ones."""
+    names = made_up_names(model, table, text.words)
+    made_up, similar = names.held_out[:ASKED], names.held_out_similar[:ASKED]
+    return made_up_prompts(model, table, chosen, made_up), made_up_prompts(model, table, chosen, similar)
 
 
 def reworded(

@@ -36,6 +36,7 @@ from rote.lm.graft.record import (
     MOST_LETTERS,
     MOST_TEMPLATES,
     RECORD,
+    Asked,
     GraftCertificate,
     GraftRecord,
     read_record,
@@ -126,9 +127,10 @@ def graft(
     with solved_parts(output) as kept, written_aside(output) as aside:
         parts = Parts(kept, identity)
         targets, inside = read_states(host, solved_on.must, progress, parts, solved_on.should)
-        background = parts("background", lambda: [states_of(host, text.solved), ends_of(host, solved_on.never)])
+        plain = parts("background", lambda: states_of(host, text.solved))
+        unknown = parts("unknown", lambda: ends_of(host, solved_on.never))
         before = said_by(host, targets, solved_on.stored)
-        layers = new_layers(host, targets, torch.cat([inside, *background]), locality, progress, parts)
+        layers = new_layers(host, targets, torch.cat([inside, plain]), unknown, locality, progress, parts)
         added = write_checkpoint(aside, host, layers)
         grafted = load_language_model(aside, dtype=saved)
         asked = examined(grafted, table, chosen, held_out, end, text)
@@ -211,8 +213,10 @@ def overview(record: GraftRecord) -> dict[str, Any]:
         f"{seen.control_changed.seen:,} other tokens have a changed logit"
     )  # fmt: skip
     before, after = seen.control_perplexity
+    similar = seen.similar_subjects or Asked(asked=0, seen=0)
     return pairs | {
-        "subjects never stored": f"a gate opens for {seen.never_stored.seen:,} of {seen.never_stored.asked:,}",
+        "made-up subjects": f"a gate opens for {seen.never_stored.seen:,} of {seen.never_stored.asked:,}",
+        "similar subjects": f"a gate opens for {similar.seen:,} of {similar.asked:,}",
         "held-out text": f"a gate opens at {seen.control_open.seen:,} of {seen.control_open.asked:,} tokens; {same}",
         "drift on it": f"KL {seen.control_divergence:.2g} nats per token, perplexity {before:.2f} to {after:.2f}",
         "added": f"{record.added_layers} layers, {record.neurons:,} neurons, {record.added_parameters:,} parameters",
@@ -322,8 +326,8 @@ def examined(
     after = after_text(model, table, chosen, end, [text.held_out_lead])
     lead = chat_lead(model)
     chat = None if lead is None else after_text(model, table, chosen, end, [lead])
-    unknown = unknown_prompts(model, table, chosen, text)
-    return Examined(given, by_text, after, chat, unknown, text.held_out)
+    made_up, similar = unknown_prompts(model, table, chosen, text)
+    return Examined(given, by_text, after, chat, made_up, similar, text.held_out)
 
 
 def _shown(value: Any) -> Any:

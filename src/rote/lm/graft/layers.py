@@ -5,7 +5,7 @@ other known state (0) and the gate's own (1). The slope is such that the activat
 state.
 
 A value points where the unembedding separates its token from all others, long enough that the token still wins when
-the gate opens by a quarter of what it does on its own state. Layers are placed one after another: the states that an
+the gate opens by a twelfth of what it does on its own state. Layers are placed one after another: the states that an
 earlier one has changed are among those that a later one must leave alone.
 """
 
@@ -27,9 +27,11 @@ from rote.progress import Progress
 
 CEILING = 0.72
 """Score that other states may have, the gate's own being 1."""
+PRESSED = 1.3
+"""Factor by which subjects that are not stored should stay below the ceiling."""
 NARROWEST = 0.02
 """Difference of scores below which states count as the same."""
-OVERSHOOT = 4.0
+OVERSHOOT = 12.0
 MARGIN = 1.0
 """Least logit margin of every stored token."""
 DOUBLINGS = 8
@@ -147,6 +149,7 @@ def new_layers(
     host: Host,
     targets: Targets,
     others: Float[Tensor, "others dim"],
+    unknown: Float[Tensor, "unknown dim"],
     locality: float,
     progress: Progress,
     parts: Parts = NOTHING_KEPT,
@@ -154,8 +157,7 @@ def new_layers(
     """Layers after which every target state says its token by `MARGIN`, and no other known state moves."""
     directions = parts("directions", lambda: directions_of(host, targets.tokens, progress))
     own, soft = targets.rows(), targets.rows(soft=True)
-    tokens = torch.cat([targets.tokens, torch.full((len(others),), -1)])
-    states = torch.cat([targets.states, others])
+    states, tokens, pressed = _known(targets, others, unknown)
     layers = []
     with progress.stage("solving for the gates", targets.number) as stage:
         for first in range(0, targets.number, host.width):
@@ -164,7 +166,7 @@ def new_layers(
             def solved(chosen: list[list[int]] = chosen, states: Tensor = states, first: int = first) -> list[Tensor]:
                 points = host.normed(states).float()
                 further = soft[first : first + host.width]
-                found = separate(points, chosen, tokens, CEILING, stage.advance, further)
+                found = separate(points, chosen, tokens, CEILING, stage.advance, further, pressed)
                 closed = _closing(host, points, chosen, tokens, found, locality, targets.facts[first:])
                 won = _winning(host, states, chosen, tokens, closed, directions)
                 return [won.gates, won.thresholds, won.values]
@@ -176,11 +178,21 @@ def new_layers(
     return layers
 
 
+def _known(targets: Targets, others: Tensor, unknown: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """All known states, the token that each should say or -1, and how far each is pressed below the ceiling."""
+    states = torch.cat([targets.states, others, unknown])
+    tokens = torch.cat([targets.tokens, torch.full((len(others) + len(unknown),), -1)])
+    pressed = torch.ones(len(states))
+    pressed[len(states) - len(unknown) :] = PRESSED
+    return states, tokens, pressed
+
+
 @torch.inference_mode()
 def new_neurons(
     host: Host,
     targets: Targets,
     others: Float[Tensor, "others dim"],
+    unknown: Float[Tensor, "unknown dim"],
     gates: Sequence[int],
     locality: float,
     progress: Progress,
@@ -190,11 +202,10 @@ def new_neurons(
     chosen, further = [own[gate] for gate in gates], [soft[gate] for gate in gates]
     rows = torch.tensor([row for group in chosen for row in group])
     directions = directions_of(host, targets.tokens[rows], progress)
-    tokens = torch.cat([targets.tokens, torch.full((len(others),), -1)])
-    states = torch.cat([targets.states, others])
+    states, tokens, pressed = _known(targets, others, unknown)
     with progress.stage("solving for the gates", len(chosen)) as stage:
         points = host.normed(states).float()
-        found = separate(points, chosen, tokens, CEILING, stage.advance, further)
+        found = separate(points, chosen, tokens, CEILING, stage.advance, further, pressed)
         closed = _closing(host, points, chosen, tokens, found, locality, [targets.facts[gate] for gate in gates])
     return _winning(host, states, chosen, tokens, closed, directions)
 
@@ -261,7 +272,7 @@ def _winning(
     neurons: Neurons,
     directions: dict[int, Tensor],
 ) -> Neurons:
-    """Values long enough that each gate's token wins on all of its states, also when it opens by a quarter."""
+    """Values long enough that each gate's token wins on all of its states, also when it opens by a twelfth."""
     rows = torch.tensor([row for group in own for row in group])
     gate = torch.tensor([number for number, group in enumerate(own) for _ in group])
     along = torch.stack([directions[int(tokens[group[0]])] for group in own])

@@ -56,7 +56,9 @@ class GraftCertificate(BaseModel):
     in_chat: Asked | None
     """A sample of the sentences in an assistant's turn, where the tokenizer has a chat template."""
     never_stored: Asked
-    """Subjects that are not in the table, under the templates: at how many prompts a gate is open."""
+    """Made-up subjects that are not in the table, under the templates: at how many prompts a gate is open."""
+    similar_subjects: Asked | None = None
+    """The same for names of the vocabulary that are most like the stored subjects."""
     control_open: Asked
     """Tokens of held-out text, and at how many a gate is open."""
     control_changed: Asked

@@ -92,15 +92,11 @@ def _refuse_contradictions(model: LanguageModel, table: QuestionTable, made: Seq
                 )
 
 
-def stored_cells(table: QuestionTable) -> set[str]:
-    return {cell for key in table.keys for cell in key.values()}
-
-
 def made_up_prompts(
     model: LanguageModel, table: QuestionTable, wordings: Wordings, names: Sequence[str]
 ) -> list[list[int]]:
     """The same words about subjects that are not in the table."""
-    stored = stored_cells(table)
+    stored = {cell for key in table.keys for cell in key.values()}
     names = [name for name in dict.fromkeys(names) if name not in stored]
     prompts = []
     for relation, templates in wordings.items():

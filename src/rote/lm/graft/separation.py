@@ -28,6 +28,8 @@ ROUNDS, ADDED = 10, 6
 """Rounds at most, and points added per gate and round."""
 LACKING = 0.3
 """Price of what a soft point lacks, as a share of the length of own points: low prices leave little slack."""
+ENOUGH = 0.5
+"""Share of the room between ceiling and own points that a gate must keep if it is to press some points further."""
 SLACK = 0.02
 """A point may pass the ceiling by so much."""
 AT_ONCE = 2**25
@@ -54,30 +56,56 @@ def separate(
     ceiling: float,
     each: Callable[[int], None] = lambda number: None,
     soft: Sequence[Sequence[int]] | None = None,
+    pressed: Float[Tensor, " points"] | None = None,
 ) -> Separated:
     """Separate the points `own[i]` of each gate from all points whose label differs from theirs.
 
-    `soft[i]` are further points of gate i that should score as much as its own, but may fall short at a price.
+    `soft[i]` are further points of gate i that should score as much as its own, but may fall short at a price. A point
+    whose factor in `pressed` is above 1 should stay below the ceiling by that factor; gates that fail so are solved
+    again without.
     """
     soft = soft or [()] * len(own)
     groups = [[*rows, *more] for rows, more in zip(own, soft, strict=True)]
     factor = _metric(points.double(), groups, labels)
     white = torch.linalg.solve_triangular(factor, points.double().T, upper=False).T.float().contiguous()
-    gate_labels = labels[torch.tensor([rows[0] for rows in own])]
     weights = torch.zeros(len(own), points.shape[1])
+
+    def solve(gates: list[int], against: Tensor, each: Callable[[int], None]) -> Separated:
+        _solve(weights, gates, own, soft, white, against, labels, ceiling, each)
+        plain = torch.linalg.solve_triangular(factor.T, weights.double().T, upper=True).T
+        return scored(points, plain.float(), own, labels)
+
+    found = solve(list(range(len(own))), white if pressed is None else white * pressed[:, None], each)
+    failed = torch.nonzero(~(found.own - found.other > ENOUGH * (1 - ceiling)))[:, 0].tolist()
+    if pressed is not None and failed:
+        found = solve(failed, white, lambda number: None)
+    return found
+
+
+def _solve(
+    weights: Tensor,
+    gates: list[int],
+    own: Sequence[Sequence[int]],
+    soft: Sequence[Sequence[int]],
+    white: Tensor,
+    against: Tensor,
+    labels: Tensor,
+    ceiling: float,
+    each: Callable[[int], None],
+) -> None:
+    """Write the weights of these gates, closed at the points `against`, which are those of `white` or longer."""
+    gate_labels = labels[torch.tensor([rows[0] for rows in own])]
     binding: list[list[int]] = [[] for _ in own]
-    open_gates = list(range(len(own)))
     for round_number in range(ROUNDS):
-        for gate in open_gates:
-            some = white[list(own[gate])], white[list(soft[gate])], white[binding[gate]]
-            weights[gate] = _least_norm(*some, ceiling)
+        for gate in gates:
+            weights[gate] = _least_norm(
+                white[list(own[gate])], white[list(soft[gate])], against[binding[gate]], ceiling
+            )
             if round_number == 0:
                 each(1)
-        open_gates = _bind_worst(white, weights, labels, gate_labels, open_gates, binding, ceiling)
-        if not open_gates:
+        gates = _bind_worst(against, weights, labels, gate_labels, gates, binding, ceiling)
+        if not gates:
             break
-    plain = torch.linalg.solve_triangular(factor.T, weights.double().T, upper=True).T
-    return scored(points, plain.float(), own, labels)
 
 
 def scored(
