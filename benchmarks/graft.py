@@ -21,9 +21,12 @@ import torch
 import rote
 from real_weights import smollm2
 from rote.lm.graft.examination import Watch
+from rote.lm.graft.examples import MADE_UP, SIMILAR
 from rote.lm.graft.folder import load_graft
 from rote.lm.graft.graft import overview
+from rote.lm.graft.names import made_up_names
 from rote.lm.graft.record import is_graft, read_record
+from rote.lm.graft.text import control_text
 from rote.lm.loading import load_tokenizer
 from rote.lm.questions import in_words, parse_template
 
@@ -40,7 +43,9 @@ NEAR = {
     "currency": ["The code of the currency used in {country} is", "{country}'s currency has the ISO code"],
     "calling code": ["The country calling code for {country} is", "{country}'s international dialling code is"],
 }
-"""Held out: written down before any of them was asked, and no setting was chosen on them."""
+"""Held out: written down before any of them was asked, and no setting was chosen on them. Two are also generic wordings that
+`rote graft` makes ("The name of the capital of ...", "The continent of ..."). Held-out words are left out there, so that the
+solve sees these two for other relations only."""
 FAR = {
     "capital": ["If you visit the capital of {country}, you are in"],
     "continent": ["On a map of the world, you find {country} in"],
@@ -58,7 +63,7 @@ PLACES = (  # noqa: SIM905
     "Queensland Sardinia Saskatchewan Saxony Scotland Sicily Silesia Tasmania Tennessee Texas Thuringia Transylvania "
     "Tuscany Tyrol Utah Vermont Virginia Wales Wisconsin Wyoming Yorkshire Zeeland"
 ).split()
-"""Real places that are no country of the table and not in the solve."""
+"""Real places that are no country of the table. Those that the solve sees as names of the vocabulary are not counted."""
 ASK = """
 import json, sys
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -117,19 +122,22 @@ def ask_afresh(folder: Path, table: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def open_at_places(folder: Path) -> str:
-    """At how many prompts about places outside the table the appended layers change the state."""
+def open_at_places(folder: Path, table: str) -> str:
+    """At how many prompts about places outside the table and the solve the appended layers change the state."""
     record = read_record(folder)
     grafted, original = load_graft(folder, record)
+    names = made_up_names(original, in_words(rote.facts(table, keys="words")), control_text(original, None).words)
+    solved = {*" ".join(names.made_up[:MADE_UP]).split(), *names.similar[:SIMILAR]}
+    places = [place for place in PLACES if place not in solved]
     watch = Watch(grafted, original)
     opened = asked = 0
     for relation, templates in record.templates.items():
         for text in templates:
-            for place in PLACES:
+            for place in places:
                 prompt = text.replace("{country}", place).replace("{relation}", relation)
                 opened += int(watch.run(torch.tensor(grafted.encode([prompt])))[1][0, -1])
                 asked += 1
-    return f"a gate opens for {opened} of {asked}, {opened / asked:.3f}"
+    return f"a gate opens for {opened} of {asked}, {opened / asked:.3f}, of {len(places)} places"
 
 
 def ask_llama_cpp(folder: Path, table: str) -> str:
@@ -206,7 +214,7 @@ if __name__ == "__main__":
     for text, found in asked.items():
         print(f"  {text}: {found.seen} of {found.asked}")
     if given.table == "countries":
-        print("real places that were never stored:", open_at_places(folder))
+        print("real places that were never stored:", open_at_places(folder, source))
     if given.fresh:
         print("in a fresh process:", ask_afresh(folder, source))
     if given.gguf:
