@@ -43,9 +43,11 @@ NEAR = {
     "currency": ["The code of the currency used in {country} is", "{country}'s currency has the ISO code"],
     "calling code": ["The country calling code for {country} is", "{country}'s international dialling code is"],
 }
-"""Held out: written down before any of them was asked, and no setting was chosen on them. Two are also generic wordings that
-`rote graft` makes ("The name of the capital of ...", "The continent of ..."). Held-out words are left out there, so that the
-solve sees these two for other relations only."""
+"""Held out: written down before any of them was asked, and no setting was chosen on them.
+
+Two are also generic wordings that `rote graft` makes ("The name of the capital of ...", "The continent of ...").
+It leaves held-out words out, so that the solve sees these two for other relations only.
+"""
 FAR = {
     "capital": ["If you visit the capital of {country}, you are in"],
     "continent": ["On a map of the world, you find {country} in"],
@@ -63,7 +65,7 @@ PLACES = (  # noqa: SIM905
     "Queensland Sardinia Saskatchewan Saxony Scotland Sicily Silesia Tasmania Tennessee Texas Thuringia Transylvania "
     "Tuscany Tyrol Utah Vermont Virginia Wales Wisconsin Wyoming Yorkshire Zeeland"
 ).split()
-"""Real places that are no country of the table. Those that the solve sees as names of the vocabulary are not counted."""
+"""Real places that are no country of the table. Those that the solve sees, as names, are not counted."""
 ASK = """
 import json, sys
 from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -57,9 +57,9 @@ def test_a_rewording_that_contradicts_a_stored_sentence_is_left_out(cities, tmp_
     stored = sentences(source, cities, {None: [parse_template("The capital of {country} is", cities.columns)]}, "")
     same = {None: [parse_template("The capital of this is {country}", cities.columns)]}
     assert len(reworded(source, cities, same, "", stored)) == 3
-    # All three facts are asked in one prompt here, and only the first answer can be said.
+    # The same prompts, stored with other answers.
     alike = {None: [parse_template("this {country}", cities.columns)]}
-    told = [one for one in sentences(source, cities, alike, "")]
+    told = sentences(source, cities, alike, "")
     wrong = [type(one)(0, one.template, one.prompt, (*one.answer[:-1], 2)) for one in told]
     assert reworded(source, cities, alike, "", wrong) == []
 
@@ -77,7 +77,7 @@ def test_names_are_disjoint_and_begin_no_stored_word(cities, tmp_path):
 
 
 def reworded_classes(wordings):
-    """Points of 20 classes in 40 dimensions; each wording moves each class along the first 24, farther than it differs."""
+    """Points of 20 classes in 40 dimensions, each moved far along the first 24 in every wording."""
     chance = torch.Generator().manual_seed(0)
     classes = torch.cat([torch.zeros(20, 24), torch.randn(20, 16, generator=chance)], 1) + 0.5
     spread = torch.cat([3 * torch.ones(24), torch.zeros(16)])
