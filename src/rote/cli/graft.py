@@ -67,7 +67,7 @@ def graft(
     control
         Text file on which nothing may change. Default: the prose of Python's documentation.
     never
-        A subject that is not in the table, to be left alone; may be repeated. Default: made-up names.
+        A subject to leave alone, besides names that rote makes up; may be repeated.
     locality
         Place of each gate's threshold, 0.05 to 0.95. Low: more paraphrases answered. High: fewer unknown subjects.
     end

@@ -96,9 +96,10 @@ def graft(
     `templates` are the words that facts are asked in (`"The capital of {country} is"`), a list for all relations or a
     mapping from relation to list. The answers follow after a space and are closed by `end`. `paraphrases` are other
     words that the solve never sees; the certificate says how many facts follow. `control` is a text file on which
-    nothing may change, by default the prose of Python's own documentation; `never` names subjects that are not in the
-    table. `locality` from 0 to 1 places each gate's threshold: low values answer more paraphrases, high values leave
-    more unknown subjects alone. `dtype` is that of the saved weights, by default the checkpoint's own.
+    nothing may change, by default the prose of Python's own documentation; `never` names subjects to leave alone,
+    besides names that are made up. `locality` from 0 to 1 places each gate's threshold: low values answer more
+    paraphrases, high values leave more unknown subjects alone. `dtype` is that of the saved weights, by default the
+    checkpoint's own.
 
     >>> import rote
     >>> rote.graft("smollm2", "countries", output="grafted")
