@@ -75,6 +75,13 @@ def test_many_edits_in_a_row_lose_nothing(task, built):
     assert current.certificate.min_margin > 0.5 * built.certificate.min_margin
 
 
+def test_more_changes_than_a_folder_may_record_are_rejected(task, built, monkeypatch):
+    monkeypatch.setattr("rote.editing.edit.MOST_CHANGES", 1)
+    once = rote.edit(built, {task[0].key: other_answer(task, 0)})
+    with pytest.raises(InputError, match="records at most 1 changes, and these would be 2; build it again"):
+        rote.edit(once, {task[1].key: other_answer(task, 1)})
+
+
 def test_facts_are_added_with_as_many_heads_as_they_need(task):
     built = rote.build(task, SOLVED, spare=0)
     stored = {task[row].key for row in range(task.facts)}
