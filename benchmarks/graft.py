@@ -23,7 +23,7 @@ from real_weights import smollm2
 from rote.lm.graft.examination import Watch
 from rote.lm.graft.examples import MADE_UP, SIMILAR
 from rote.lm.graft.folder import load_graft
-from rote.lm.graft.graft import overview
+from rote.lm.graft.graft import overview, read_table
 from rote.lm.graft.names import made_up_names
 from rote.lm.graft.record import is_graft, read_record
 from rote.lm.graft.text import control_text
@@ -128,7 +128,7 @@ def open_at_places(folder: Path, table: str) -> str:
     """At how many prompts about places outside the table and the solve the appended layers change the state."""
     record = read_record(folder)
     grafted, original = load_graft(folder, record)
-    names = made_up_names(original, in_words(rote.facts(table, keys="words")), control_text(original, None).words)
+    names = made_up_names(original, in_words(read_table(table, None)), control_text(original, None).words)
     solved = {*" ".join(names.made_up[:MADE_UP]).split(), *names.similar[:SIMILAR]}
     places = [place for place in PLACES if place not in solved]
     watch = Watch(grafted, original)
