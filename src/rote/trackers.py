@@ -48,12 +48,11 @@ def report_to(
     ...     def init(self, project, name, config): print("init", project, name)
     ...     def log(self, values, step): print("log", step, values["spec.heads"], values["seed"])
     ...     def finish(self, failed): print("finish, failed:", failed)
-    >>> sizes = {"vocab": 6, "dim": 4, "head_dim": 2, "heads": "1:2"}
+    >>> sizes = {"vocab": 6, "dim": 4, "head_dim": 2, "heads": 2}
     >>> with rote.report_to(Printed(), name="heads") as progress:
     ...     _ = rote.sweep(sizes, seeds=1, steps=5, workers=1, progress=progress)
     init rote heads
-    log 0 1 0
-    log 1 2 0
+    log 0 2 0
     finish, failed: False
     """
     opened = [_named(tracker) if isinstance(tracker, str) else tracker for tracker in trackers]

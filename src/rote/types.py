@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from rote.measure.divergence import Divergence as Divergence
     from rote.measure.inspection import Contribution as Contribution
     from rote.measure.inspection import HeadIndex as HeadIndex
+    from rote.measure.inspection import SlotRead as SlotRead
     from rote.measure.intervals import Interval as Interval
     from rote.measure.laws import LawFit as LawFit
     from rote.measure.laws import Points as Points
