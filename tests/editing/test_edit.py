@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_many_edits_in_a_row_lose_nothing(task, built):
 
 
 def test_more_changes_than_a_folder_may_record_are_rejected(task, built, monkeypatch):
-    monkeypatch.setattr("rote.editing.edit.MOST_CHANGES", 1)
+    monkeypatch.setattr(import_module("rote.editing.edit"), "MOST_CHANGES", 1)
     once = rote.edit(built, {task[0].key: other_answer(task, 0)})
     with pytest.raises(InputError, match="records at most 1 changes, and these would be 2; build it again"):
         rote.edit(once, {task[1].key: other_answer(task, 1)})

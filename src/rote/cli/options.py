@@ -122,7 +122,7 @@ class ReadingOptions:
     "Store the answer `unknown` for every key that the facts do not have, so that the weights themselves abstain."
     unknown_keys: int | None = None
     """With --unknown: sample so many of those keys. Default: all of them up to 200,000; beyond that none, and
-    `rote build --dtype int8` gives *unknown* a threshold."""
+    a build in int8 gives *unknown* a threshold."""
 
     def given(self) -> dict[str, Any]:
         """Those the user set, by the names of `rote.tasks.origin.Reading`."""

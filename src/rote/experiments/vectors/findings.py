@@ -170,7 +170,7 @@ class VectorFindings(VectorPoints, Findings[VectorFigure, VectorSchedule]):
         ]
 
     def charts(self) -> dict[str, Chart]:
-        return {self.figure.id: vector_chart(self, self.figure.title, self.conditions)}
+        return {self.figure.id: vector_chart(self, self.title, self.conditions)}
 
     def extras(self) -> dict[str, Any]:
         return {
