@@ -24,7 +24,7 @@ html_theme = "furo"
 html_title = f"rote {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_show_sourcelink = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
