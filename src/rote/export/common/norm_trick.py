@@ -21,6 +21,8 @@ SMALLEST_CONSTANT, LARGEST_CONSTANT = 2.0**20, 2.0**56
 def constant_for(largest_square: float) -> float:
     """The smallest power of two whose square hides the stream's; 2^20 does for nearly every model."""
     needed = math.sqrt(2 * largest_square / ROUNDING)
+    if not math.isfinite(needed):
+        return LARGEST_CONSTANT
     return min(LARGEST_CONSTANT, max(SMALLEST_CONSTANT, 2.0 ** math.ceil(math.log2(max(needed, 1.0)))))
 
 
