@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
+import time
 
 import pytest
 
 from rote.errors import InputError
-from rote.files import DEEPEST, JSON, TABLE, FileKind, held, new_file, parsed, read_json, read_regular, replacing
+from rote.files import DEEPEST, JSON, TABLE, WORDS, FileKind, held, new_file, parsed, read_json, read_regular, replacing
 
 
 def test_a_folder_is_read_by_names_in_it(tmp_path):
@@ -114,6 +116,27 @@ def test_json_within_the_limits_is_read():
     assert parsed(b'["\\ud83d\\ude00", 9223372036854775807, -Infinity]', "here") == ["😀", 2**63 - 1, -float("inf")]
     with pytest.raises(InputError, match="more than"):
         parsed(b"[" + b"0," * 2**23 + b"0,0]", "here")
+
+
+@pytest.mark.parametrize("more", ["[],", '{"a": 1},', "1,"])
+def test_lists_and_values_of_json_are_counted_before_they_are_read(more):
+    most = JSON.values if more == "1," else JSON.lists
+    with pytest.raises(InputError, match=f"{JSON.values:,} values|at most {JSON.lists:,} are read"):
+        parsed(b"[" + more.encode() * most + b"[]]", "x", JSON)
+    assert len(parsed(b"[" + more.encode() * (most // 2) + b"[]]", "x", JSON)) == most // 2 + 1
+    assert len(parsed(b"[" + more.encode() * (JSON.lists + 1) + b"[]]", "x", WORDS)) == JSON.lists + 2
+
+
+def test_brackets_and_commas_in_text_are_no_lists_and_no_values():
+    text = '[{"\\"' * (JSON.values // 4) + "," * (JSON.values + 1)
+    assert parsed(json.dumps([text]).encode(), "x", JSON) == [text]
+
+
+def test_text_without_an_end_takes_no_longer_than_other_text():
+    start = time.process_time()
+    with pytest.raises(InputError, match="cannot be read as JSON"):
+        parsed(b'["' + b'[{\\"' * (JSON.most // 4), "x", JSON)
+    assert time.process_time() < start + 3
 
 
 def test_bytes_that_are_no_text(tmp_path):

@@ -122,6 +122,24 @@ def zeros_of_gigabytes(folder: Path) -> None:
     config(spec={**sizes, "layers_before": 0, "layers_after": 1023})(folder)
 
 
+def overlapping(folder: Path) -> None:
+    """Tensors that share their bytes, so that a small file says it holds a large model."""
+    data = bytes(2**20)
+    header = {f"t{n}": {"dtype": "F32", "shape": [2**18], "data_offsets": [0, 2**20]} for n in range(2**14)}
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    spec(heads=2**20, layers=2**6)(folder)
+
+
+def named(**facts: object) -> Harm:
+    """Facts of a source, stated with these values."""
+    return config(facts={"source": FACTS, **facts})
+
+
+def million_names(folder: Path) -> None:
+    config(**{f"x{number}": 1 for number in range(10**6)})(folder)
+
+
 def half_a_character(folder: Path) -> None:
     rewrite_words(folder, lambda text: text.replace('"0"', '"\\ud800"'))
 
@@ -163,6 +181,14 @@ REJECTED: dict[str, tuple[Harm, tuple[str, ...]]] = {
         config(facts={"source": FACTS, "changes": [{"key": ["1", "2"], "answer": "3"}] * 150_000}),
         ("verify", "{folder}"),
     ),
+    "tensors that share bytes": (overlapping, VERIFY),
+    "notes of a million numbers": (named(notes=[1] * 10**6), VERIFY),
+    "notes of five million numbers": (named(notes=[1] * 5_000_000), VERIFY),
+    "templates of a million numbers": (named(templates=[1] * 10**6), EXPORT),
+    "columns of a million lists": (named(key_columns=[[]] * 10**6), VERIFY),
+    "changes that are none": (named(changes=[{"a": []}] * 2**16), VERIFY),
+    "a million unknown names": (million_names, VERIFY),
+    "a million lists": (config(provenance=[[]] * 10**6), VERIFY),
     "a configuration that is a link": (linked("config.json"), VERIFY),
     "tensors that are a link": (linked("model.safetensors"), VERIFY),
     "a certificate that is a link": (linked("certificate.json"), VERIFY),

@@ -13,7 +13,7 @@ import errno
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Protocol
 
 from rote.words import visible_lines
 
@@ -78,6 +78,8 @@ class CheckFailed(RoteError):
 
 
 MOST_PROBLEMS = 50
+MOST_DETAILED = 4096
+"""Problems of one input that are described by pydantic."""
 """Problems that one message lists."""
 MOST_NAMES = 20
 """Names that one sentence lists."""
@@ -116,10 +118,29 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+class ManyErrors(Protocol):
+    """What pydantic raises (`ValidationError`)."""
+
+    def error_count(self) -> int: ...
+
+    def errors(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+def details_of(error: ManyErrors) -> Sequence[Mapping[str, Any]]:
+    """What pydantic found wrong, one entry per problem; of more than `MOST_DETAILED` problems only their number.
+
+    A file of ten megabytes may have five million, and to describe them takes 45 s and 5 GB.
+    """
+    count = error.error_count()
+    if count <= MOST_DETAILED:
+        return error.errors()
+    return [{"type": "many", "loc": (), "msg": f"{count:,} problems, too many to name", "input": None}]
+
+
 def validation_problems(
     details: Sequence[Mapping[str, Any]], known: Iterable[str] = (), options: bool = True
 ) -> list[str]:
-    """The problems that pydantic found (`ValidationError.errors()`), one sentence per problem.
+    """The problems that pydantic found (`details_of`), one sentence per problem.
 
     `known` are the names that would have been accepted, for the message about one that is not. `options` says whether
     the names are options of a call; those of a file or of a generator's text are not, and get no backticks.

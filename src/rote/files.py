@@ -21,7 +21,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,18 @@ class FileKind:
 
     name: str
     most: int
+    lists: int = 2**20
+    """Most lists and objects, where it is JSON: what takes time to read, and to check afterwards."""
+    values: int = 2**23
+    """Most values, where it is JSON."""
 
     @property
     def unlimited(self) -> FileKind:
         """The same without a limit, for a file of which only the first bytes are read."""
-        return FileKind(self.name, 2**63)
+        return replace(self, most=2**63)
 
 
-JSON = FileKind("JSON", 2**24)
+JSON = FileKind("JSON", 2**24, lists=2**18, values=2**21)
 """Configurations, certificates, manifests."""
 WORDS = FileKind("a list of words", 2**26)
 """A vocabulary: a million words of 60 letters."""
@@ -55,8 +59,6 @@ DEEPEST = 32
 """Lists and objects of JSON inside each other."""
 MOST_DIGITS = 19
 """Digits of a whole number in JSON: those of 2^63."""
-MOST_VALUES = 2**23
-"""Values in one JSON file."""
 MOST_NAMES = 4096
 """Files and folders in one folder."""
 LARGEST_WINDOW = 2**26
@@ -66,6 +68,8 @@ SPARSE_FROM, SPARSE_SHARE = 2**26, 16
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+"""A text of JSON; one without an end reaches to the end, so that nothing is searched twice."""
 
 
 class HeldFolder:
@@ -131,7 +135,7 @@ class HeldFolder:
     def json(self, name: str, kind: FileKind = JSON) -> Any:
         """What a JSON file holds; one whose name ends in `.xz` is unpacked first."""
         data, where = self.read(name, kind), str(self.path / name)
-        return parsed(unpacked_xz(data, kind, where) if name.endswith(".xz") else data, where)
+        return parsed(unpacked_xz(data, kind, where) if name.endswith(".xz") else data, where, kind)
 
     def size(self, name: str, kind: FileKind) -> int:
         """Bytes of a file."""
@@ -185,7 +189,7 @@ def read_regular(path: Path, kind: FileKind) -> bytes:
 
 def read_json(path: Path, kind: FileKind = JSON) -> Any:
     """What a JSON file holds, within the limits of this module."""
-    return parsed(read_regular(path, kind), str(path))
+    return parsed(read_regular(path, kind), str(path), kind)
 
 
 def bytes_of(descriptor: int, path: Path) -> bytes:
@@ -248,24 +252,34 @@ def _reading(path: Path) -> Iterator[None]:
         raise InputError(f"{str(path)!r}: is not the name of a file ({error})") from None
 
 
-def parsed(data: bytes, where: str) -> Any:
+def parsed(data: bytes, where: str, kind: FileKind = WORDS) -> Any:
     """The content of JSON; `where` names it in messages.
 
-    Rejected are: text that is not UTF-8 or has half a surrogate pair in it, more than `DEEPEST` levels, more than
-    `MOST_VALUES` values, whole numbers of more than `MOST_DIGITS` digits, NaN, and a name that an object has twice.
+    Rejected are: text that is not UTF-8 or has half a surrogate pair in it, more than `DEEPEST` levels, more values,
+    lists or objects than the kind of file allows, whole numbers of more than `MOST_DIGITS`
+    digits, NaN, and a name that an object has twice. Values and lists are counted before anything is made of them.
     """
     try:
         text = data.decode("utf-8")
-        if text.count(",") > MOST_VALUES:
-            raise ValueError(f"more than {MOST_VALUES:,} values")
+        if text.count(",") >= kind.values and _TEXT.sub("", text).count(",") >= kind.values:
+            raise ValueError(f"more than {kind.values:,} values")
+        lists = _lists(text)
+        if lists > kind.lists and (lists := _lists(_TEXT.sub("", text))) > kind.lists:
+            raise ValueError(f"{lists:,} lists and objects, at most {kind.lists:,} are read")
         content = json.loads(text, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object)
-        if text.count("[") + text.count("{") > DEEPEST or _SURROGATE.search(text):
-            _refuse_deep_or_half(content)
+        if lists > DEEPEST:
+            _refuse_deep(content)
+        if _SURROGATE.search(text):
+            _refuse_halves(content)
     except RecursionError:
         raise InputError(f"{where}: cannot be read as JSON (nested too deeply); rote did not write this") from None
     except ValueError as error:
         raise InputError(f"{where}: cannot be read as JSON ({error})") from None
     return content
+
+
+def _lists(text: str) -> int:
+    return text.count("[") + text.count("{")
 
 
 def _integer(digits: str) -> int:
@@ -289,31 +303,32 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _refuse_deep_or_half(content: Any) -> None:
-    level: list[Any] = [content]
-    depth = 0
-    while level:
-        depth += 1
-        if depth > DEEPEST and any(isinstance(value, list | dict) for value in level):
-            raise ValueError(f"nested more than {DEEPEST} deep")
-        inner: list[Any] = []
-        for value in level:
-            if isinstance(value, str):
-                _refuse_half(value)
-            elif isinstance(value, dict):
-                for name in value:
-                    _refuse_half(name)
-                inner.extend(value.values())
-            elif isinstance(value, list):
-                inner.extend(value)
-        level = inner
+def _refuse_deep(content: Any) -> None:
+    level = [content] if isinstance(content, list | dict) else []
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, list | dict)
+        ]
+    if level:
+        raise ValueError(f"nested more than {DEEPEST} deep")
 
 
-def _refuse_half(text: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("half a surrogate pair, which is no character") from None
+def _refuse_halves(content: Any) -> None:
+    waiting: list[Any] = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            try:
+                value.encode("utf-8")
+            except UnicodeEncodeError:
+                raise ValueError("half a surrogate pair, which is no character") from None
+        elif isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
 
 
 @contextmanager

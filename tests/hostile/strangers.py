@@ -233,6 +233,45 @@ def _sentences(folder: Path, rng: random.Random) -> None:
     write_where_whole(folder / "config.json", config)
 
 
+def _many(folder: Path, rng: random.Random) -> None:
+    """Values, lists or names by the million, few of them what they should be."""
+    count = rng.choice((10**4, 10**6, 5 * 10**6))
+    values = rng.choice(([1] * count, ["x"] * count, [[]] * min(count, 10**6), [{"a": []}] * min(count, 2**16)))
+    content = read_where_whole(folder / (name := rng.choice(("config.json", "config.json", "certificate.json"))))
+    if not isinstance(content, dict) or not content:
+        return
+    kind = rng.randrange(4)
+    if kind == 0:
+        content |= {f"x{number}": 1 for number in range(min(count, 10**6))}
+    elif kind == 1 and isinstance(content.get("facts"), dict):
+        content["facts"][rng.choice(("notes", "templates", "changes", "key_columns", "reading"))] = values
+    elif kind == 2 and isinstance(content.get("spec"), dict):
+        content["spec"][rng.choice(list(content["spec"]))] = values
+    else:
+        content[rng.choice(list(content))] = values
+    write_where_whole(folder / name, content)
+
+
+def _tiles(folder: Path, rng: random.Random) -> None:
+    """Tensors that share bytes, leave some out, or are there by the hundred thousand."""
+    path = folder / "model.safetensors"
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 2**22:
+        return
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    with suppress(ValueError, AttributeError):  # another harm was here before
+        header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
+        first = {"dtype": "U8", "shape": [len(body)], "data_offsets": [0, len(body)]}
+        count = rng.choice((1, 100, 10**5))
+        for number in range(count):
+            entry = rng.choice((first, {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}))
+            header[f"t{number}"] = entry
+        if rng.random() < 0.3:
+            body += bytes(rng.choice((1, 1000)))
+        text = json.dumps(header).encode()
+        path.write_bytes(len(text).to_bytes(8, "little") + text + body)
+
+
 def _weights(folder: Path, rng: random.Random) -> None:
     path = folder / "model.safetensors"
     if path.is_symlink() or not path.is_file():
@@ -289,7 +328,7 @@ def _damage(folder: Path, rng: random.Random) -> None:
 
 HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _spec, _spec, _field, _field, _lie, _source, _source, _words, _words, _columns, _weights, _bomb, _planted, _damage,
-    _sentences,
+    _sentences, _many, _tiles,
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,113 @@ def test_work_that_breaks_its_limits_is_stopped_and_rests():
         assert workers.result("other", "fine", "time.sleep", 0.0) is None
     finally:
         workers.close()
+
+
+def test_a_folder_that_costs_more_to_open_than_its_bytes_explain_ends_its_process(tmp_path):
+    """By CPU time, which no clock of the server counts; the process that is ended is no thread of the page's."""
+    (tmp_path / "config.json").write_bytes(b" " * 1000)
+    spin = (
+        "import os, sys, time\n"
+        "from rote.web import workers\n"
+        "workers._folders.append(os.open(sys.argv[1], os.O_RDONLY))\n"
+        "with workers.opening():\n"
+        "    while time.process_time() < 60: pass\n"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    ended = subprocess.run([sys.executable, "-c", spin, str(tmp_path)], check=False)
+    assert ended.returncode == -signal.SIGXCPU
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 15
+
+
+def test_the_time_for_opening_grows_with_the_bytes_on_the_disk_and_not_with_holes(tmp_path):
+    from rote.web.workers import _bytes_below
+
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with (tmp_path / "hole").open("wb") as file:
+            file.truncate(2**32)
+        assert _bytes_below(folder) < 2**20
+        (tmp_path / "file").write_bytes(os.urandom(2**22))
+        assert 2**22 <= _bytes_below(folder) < 2**23
+    finally:
+        os.close(folder)
+
+
+def test_what_cannot_be_opened_is_read_once_until_a_file_of_it_changes(shelf, tmp_path, monkeypatch):
+    from rote.web import work, workers
+    from rote.web.inspector import Place
+    from rote.web.shelf import Entry
+
+    read = []
+
+    def opened(entry: Entry, place: Place):
+        read.append(entry)
+        return pages_of(entry, place)
+
+    pages_of = work.ModelPages
+    shutil.copytree(shelf / "list", tmp_path / "list")
+    folder = os.open(tmp_path / "list", os.O_RDONLY)
+    monkeypatch.setattr(workers, "_folders", [folder])
+    monkeypatch.setattr(work, "opening", nullcontext)
+    monkeypatch.setattr(work, "ModelPages", opened)
+    monkeypatch.chdir(tmp_path)
+    model, entry = work._Model(), Entry("0/list", tmp_path / "list", Path("list"))
+    try:
+        for _ in range(5):
+            with pytest.raises(rote.RoteError, match="spec"):
+                model.pages(entry, Place(tmp_path, (tmp_path,)))
+        assert len(read) == 1
+        shutil.copy(shelf / "good" / "config.json", tmp_path / "list" / "config.json")
+        pages = model.pages(entry, Place(tmp_path, (tmp_path,)))
+        assert model.pages(entry, Place(tmp_path, (tmp_path,))) is pages
+        assert len(read) == 2
+    finally:
+        os.close(folder)
+
+
+def test_a_shelf_that_takes_long_is_listed_in_parts(tmp_path, monkeypatch):
+    """Every folder takes two seconds: two are read for each request, and none a second time before it changes."""
+    from rote.web import work, workers
+    from rote.web.inspector import UNREAD, Stated
+    from rote.web.shelf import Entry
+
+    clock, read = [0.0], []
+
+    def slow(entry: Entry) -> Stated:
+        clock[0] += 2.0
+        read.append(entry.name)
+        return Stated(entry, "facts", None)
+
+    entries = [Entry(f"0/{name}", tmp_path / name, Path(name)) for name in "abcde"]
+    for entry in entries:
+        entry.path.mkdir()
+        (entry.path / "config.json").write_text("{}")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    monkeypatch.setattr(workers, "_folders", [folder])
+    monkeypatch.setattr(work, "_lists", {})
+    monkeypatch.setattr(work.time, "process_time", lambda: clock[0])
+    monkeypatch.chdir(tmp_path)
+
+    def listed() -> str:
+        said = work._listed(entries, slow, ("config.json", "certificate.json"), Stated.unread)
+        assert [one.entry for one in said] == entries
+        return "".join("-" if one.problem == UNREAD else "x" for one in said)
+
+    try:
+        assert [listed() for _ in range(4)] == ["xx---", "xxxx-", "xxxxx", "xxxxx"]
+        assert len(read) == 5
+        (entries[1].path / "config.json").write_text("{ }")
+        assert listed() == "xxxxx"
+        assert read[5:] == ["0/b"]
+    finally:
+        os.close(folder)
+
+
+def test_each_dropped_table_has_a_process_of_its_own_that_ends_with_it(client):
+    """One that has to be stopped leaves no other table waiting."""
+    for content in (b"a,b\nx,y\n", b"\xff\xfe\x00"):
+        client.post("/planner/table?name=t.csv", content=content, headers={"Origin": "http://localhost"})
+        assert not [key for key in client.app.state.workers._workers if key[0] == "table"]
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rote.errors import InputError, nearest, problems, validation_problems
+from rote.errors import InputError, details_of, nearest, problems, validation_problems
 from rote.models.grid import GridName
 from rote.models.spec import Dtype, Spec
 from rote.progress import SILENT, Progress
@@ -244,5 +244,5 @@ def parse_options(construction: Construction[Any, OptionsT], given: dict[str, An
         return construction.options(**given)
     except ValidationError as error:
         known = ", ".join(construction.options.model_fields) or "none"
-        mistakes = validation_problems(error.errors(), construction.options.model_fields)
+        mistakes = validation_problems(details_of(error), construction.options.model_fields)
         raise problems(f"options of {construction.id} (it knows: {known})", mistakes) from None

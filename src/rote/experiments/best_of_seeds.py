@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.arguments import typed
 from rote.display import html_pairs
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.experiments.executor import HERE
 from rote.experiments.ledgers.ledger import FailedTrial
 from rote.experiments.seeds import BestModel, SeedTrainer, train_seeds
@@ -128,7 +128,7 @@ class KeptSeeds:
         try:
             measured = Measured.model_validate(stated)
         except ValidationError as error:
-            wrong = validation_problems(error.errors(), Measured.model_fields, options=False)
+            wrong = validation_problems(details_of(error), Measured.model_fields, options=False)
             raise problems(f"{self._path(seed)}: not as rote writes it; remove {self.folder}", wrong) from None
         if model.spec != self.spec:
             raise InputError(f"{self._path(seed)}: is a model of other sizes; remove {self.folder}")

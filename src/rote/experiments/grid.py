@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.models import AttentionOnly, MlpTransformer, Transformer
 from rote.models.spec import Count
 from rote.training.train import scores_scaled
@@ -143,5 +143,5 @@ class Grid(BaseModel):
 
 
 def _sentences(error: ValidationError) -> list[str]:
-    details = [{**detail, "loc": detail["loc"][:1]} for detail in error.errors()]
+    details = [{**detail, "loc": detail["loc"][:1]} for detail in details_of(error)]
     return list(dict.fromkeys(validation_problems(details, Grid.model_fields)))

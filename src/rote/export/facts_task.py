@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.arguments import typed
-from rote.errors import CheckFailed, InputError, problems, validation_problems
+from rote.errors import CheckFailed, InputError, details_of, problems, validation_problems
 from rote.export.clean_copy import OTHER, OWN, clean_copy
 from rote.export.export import EXPORTED_FOLDER, in_library
 from rote.export.exported_files import ExportedFiles
@@ -94,7 +94,7 @@ def verify_task(folder: HeldFolder, facts: Task) -> Verification:
     try:
         stated = TaskCertificate(**content)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), TaskCertificate.model_fields, options=False)
+        wrong = validation_problems(details_of(error), TaskCertificate.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
     refuse_missing(TARGET.id, TARGET.requirements, TARGET.extra)
     task, spelling = _written(facts)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rote.errors import InputError, nearest, problems, validation_problems
+from rote.errors import InputError, details_of, nearest, problems, validation_problems
 from rote.export.answer_words import AnswerTokens
 from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
@@ -130,6 +130,6 @@ def read_manifest(folder: HeldFolder) -> Manifest:
     try:
         read = ManifestFile(**content)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), ManifestFile.model_fields, options=False)
+        wrong = validation_problems(details_of(error), ManifestFile.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
     return Manifest(read.target, read.gain, read.places, read.cache, read.templates, read.format_, read.answer_tokens)

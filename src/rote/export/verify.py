@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.export.certificate import RuntimeCertificate
 from rote.export.clean_copy import OTHER, OWN, clean_copy, refuse_foreign_code
 from rote.export.common.temperature import LARGEST
@@ -89,7 +89,7 @@ def _stated(folder: HeldFolder) -> RuntimeCertificate:
     try:
         return RuntimeCertificate(**content)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), RuntimeCertificate.model_fields, options=False)
+        wrong = validation_problems(details_of(error), RuntimeCertificate.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
 
 

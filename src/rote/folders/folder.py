@@ -35,7 +35,7 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.display import html_pairs
-from rote.errors import InputError, RoteError, problems, validation_problems
+from rote.errors import InputError, RoteError, details_of, problems, validation_problems
 from rote.files import HeldFolder
 from rote.folders.card import model_card
 from rote.folders.destination import check_destination, written_aside
@@ -313,7 +313,7 @@ def _certificate(folder: HeldFolder) -> Certificate | None:
     try:
         certificate = Certificate(**stated)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), Certificate.model_fields, options=False)
+        wrong = validation_problems(details_of(error), Certificate.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
     if wrong := [
         f"{name}={getattr(certificate, name)}: must be at least {least}"

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.display import number
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.files import CODE, WORDS, HeldFolder, held, packed_xz
 from rote.folders.tensors import TensorFile
 from rote.models import Spec, spec_from_config
@@ -110,7 +110,7 @@ def read_config(folder: HeldFolder) -> tuple[FolderConfig, Spec]:
     try:
         return FolderConfig(**content), spec
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), FolderConfig.model_fields, options=False)
+        wrong = validation_problems(details_of(error), FolderConfig.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None
 
 

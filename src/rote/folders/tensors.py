@@ -18,7 +18,7 @@ import safetensors.numpy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 
-from rote.errors import InputError, cut
+from rote.errors import InputError, cut, details_of, validation_problems
 from rote.files import TENSORS, HeldFolder, bytes_of, parsed
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ class TensorFile:
                 if not 2 <= length <= min(LONGEST_HEADER, size - 8):
                     raise ValueError("its header is not whole")
                 entries = _entries(parsed(os.pread(descriptor, length, 8), "its header"))
-                if max((entry.data_offsets[1] for entry in entries.values()), default=0) != size - 8 - length:
-                    raise ValueError("its tensors are not whole")
+                _refuse_gaps(entries, size - 8 - length)
             except (ValueError, InputError) as error:
                 raise unreadable(where, error) from None
         return cls(where, entries, folder, name, size)
@@ -135,11 +134,24 @@ def _entries(header: Any) -> dict[str, TensorEntry]:
             entry = TensorEntry.model_validate(stated)
             entry.refuse_unlike()
         except ValidationError as error:
-            raise ValueError(f"tensor {cut(name)!r}: {cut(str(error).splitlines()[0])}") from None
+            raise ValueError(
+                f"tensor {cut(name)!r}: {'; '.join(validation_problems(details_of(error), options=False)[:3])}"
+            ) from None
         except ValueError as error:
             raise ValueError(f"tensor {cut(name)!r}: {error}") from None
         entries[name] = entry
     return entries
+
+
+def _refuse_gaps(entries: Mapping[str, TensorEntry], size: int) -> None:
+    """Reject tensors that share bytes, leave some out or end elsewhere than the file: their sizes are believed."""
+    end = 0
+    for start, stop in sorted((entry.data_offsets[0], entry.data_offsets[1]) for entry in entries.values()):
+        if start != end:
+            raise ValueError("its tensors overlap" if start < end else "its tensors leave bytes out")
+        end = stop
+    if end != size:
+        raise ValueError("its tensors are not whole")
 
 
 def unreadable(where: str, error: Exception) -> InputError:

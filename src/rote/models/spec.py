@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from rote.errors import InputError, cut, problems, validation_problems
+from rote.errors import InputError, cut, details_of, problems, validation_problems
 
 FORWARD_FLOATS = 2**27
 """Of a forward pass: 512 MiB in float32. With less, models with many answers would be run on so few contexts at once
@@ -80,7 +80,7 @@ class Spec(BaseModel, ABC, frozen=True, extra="forbid"):
             super().__init__(**values)
         except ValidationError as error:
             given = [name for name, field in type(self).model_fields.items() if not field.exclude]
-            raise problems(self.architecture, validation_problems(error.errors(), given)) from None
+            raise problems(self.architecture, validation_problems(details_of(error), given)) from None
         refused = self.refusals()
         if not refused and self.parameters() > MOST_PARAMETERS:
             refused = [f"{self.parameters():.3g} parameters cannot be held anywhere; check the sizes"]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol, TypeAlias, runtime_checkable
 from pydantic import ValidationError
 
 from rote.arguments import typed
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.tasks.association import AssociationTask
 from rote.tasks.grammar import name_of, refuse_unknown
 from rote.tasks.origin import Origin, Reading
@@ -110,7 +110,7 @@ def parse_reading(given: dict[str, Any]) -> Reading:
     try:
         return Reading(**values)
     except ValidationError as error:
-        raise problems("reading facts", validation_problems(error.errors(), Reading.model_fields)) from None
+        raise problems("reading facts", validation_problems(details_of(error), Reading.model_fields)) from None
 
 
 def is_path(source: str) -> bool:

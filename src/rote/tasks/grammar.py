@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rote.errors import InputError, nearest, problems, validation_problems
+from rote.errors import InputError, details_of, nearest, problems, validation_problems
 
 _NAME = re.compile(r"[A-Za-z][\w-]+\Z")
 Options = TypeVar("Options", bound=BaseModel)
@@ -51,7 +51,7 @@ def checked(model: type[Options], values: dict[str, Any], subject: str, beside: 
     try:
         options = model(**{name: value for name, value in values.items() if name not in unknown})
     except ValidationError as error:
-        raise problems(subject, wrong + validation_problems(error.errors(), options=False)) from None
+        raise problems(subject, wrong + validation_problems(details_of(error), options=False)) from None
     if wrong:
         raise problems(subject, wrong)
     return options

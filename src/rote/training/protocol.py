@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from rote.errors import InputError, nearest, problems, validation_problems
+from rote.errors import InputError, details_of, nearest, problems, validation_problems
 from rote.models.attention_only import Transformer
 from rote.models.grid import LEVELS, GridName
 from rote.models.spec import Count, Spec
@@ -247,5 +247,5 @@ def _protocol(values: dict[str, Any]) -> Protocol:
     try:
         return Protocol(**values)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), Protocol.model_fields)
+        wrong = validation_problems(details_of(error), Protocol.model_fields)
         raise problems(f"protocol {values['name']}", wrong) from None

@@ -23,6 +23,7 @@ from rote.web.workers import inside
 MOST_FACTS = 200_000
 """Most facts that are listed and searched."""
 MOST_FOUND = 40
+UNREAD = "not read yet: other folders take long; reload this page"
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Stated:
             return cls(entry, read_origin(Path()).source, read_certificate(Path()))
         except InputError as error:
             return cls(entry, "", None, str(error))
+
+    @classmethod
+    def unread(cls, entry: Entry) -> Stated:
+        return cls(entry, "", None, UNREAD)
 
 
 @dataclass(frozen=True)

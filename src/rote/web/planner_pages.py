@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -59,7 +60,11 @@ def add(app: FastAPI, tables: Tables, workers: Workers) -> None:
                     raise HTTPException(413, f"{name}: more than {MOST_BYTES // 2**20} MiB; use `{hint}`")
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
-        shape, _ = await workers.ask("tables", name, "read_table", bytes(data), name)
+        key = ("table", hashlib.sha256(data).digest(), name)
+        try:
+            shape, _ = await workers.ask(key, name, "read_table", bytes(data), name)
+        finally:
+            workers.release(key)
         chosen = tables.keep(bytes(data), name, shape)
         state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
         return JSONResponse({"address": state.address})

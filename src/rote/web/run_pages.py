@@ -20,6 +20,7 @@ from rote.experiments.ledgers.ledger import Ledger
 from rote.report.run_charts import SIZES
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
+from rote.web.inspector import UNREAD
 from rote.web.jobs import Jobs, Latest
 from rote.web.pages import page
 from rote.web.query import Query
@@ -78,7 +79,11 @@ class ListedRun:
     planned: int | None = None
     seconds: float = 0.0
     last_ended: str | None = None
-    going: bool = False
+
+    @property
+    def going(self) -> bool:
+        """Whether trials are missing and the last one ended recently."""
+        return not self.problem and _going(self.last_ended, self.trials, self.planned)
 
     @classmethod
     def of_ledger(cls, entry: Entry) -> ListedRun:
@@ -90,10 +95,13 @@ class ListedRun:
             planned = max(planned, said.trials) if type(planned) is int else None
             named = said.identity.get("experiment") or said.identity.get("kind") or entry.path.name
             protocol = str(said.identity.get("protocol", ""))[:40]
-            going = _going(said.last_ended, said.trials, planned)
-            return cls(entry, "", str(named), protocol, said.trials, planned, said.seconds, said.last_ended, going)
+            return cls(entry, "", str(named), protocol, said.trials, planned, said.seconds, said.last_ended)
         except RoteError as error:
             return cls(entry, str(error))
+
+    @classmethod
+    def unread(cls, entry: Entry) -> ListedRun:
+        return cls(entry, UNREAD)
 
 
 class RunPages:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi.responses import HTMLResponse
 
+from rote.experiments.ledgers.ledger import FILE as LEDGER
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.storage import zipped_bytes
+from rote.folders.layout import CERTIFICATE, CONFIG
 from rote.models.spec import Dtype
 from rote.tasks import require_tokens
 from rote.tasks.facts import facts_in
@@ -22,22 +25,50 @@ from rote.web.jobs import JobProgress, Jobs
 from rote.web.plans import planned_rows
 from rote.web.query import Query
 from rote.web.run_pages import ListedRun, RunPages
-from rote.web.shelf import Entry, open_below
-from rote.web.workers import folder_number, inside_descriptor
+from rote.web.shelf import MOST_FOLDERS, Entry, open_below, version_of
+from rote.web.workers import files_now, folder_number, inside_descriptor, opening
 
 ListedT = TypeVar("ListedT", Stated, ListedRun)
 
+LISTING_SECONDS = 3.0
+"""CPU time for one list; the folder that is being read then is read to its end."""
+
 _starting = threading.Lock()
 _jobs = Jobs()
+_listing = threading.Lock()
+_lists: dict[tuple[object, Entry], tuple[object, Any]] = {}
+"""What was read for lists, with the version of the files."""
 
 
 def _body(answer: HTMLResponse) -> tuple[int, bytes]:
     return answer.status_code, bytes(answer.body)
 
 
-@lru_cache(maxsize=1)
-def _model(entry: Entry, place: Place) -> ModelPages:
-    return ModelPages(entry, place)
+class _Model:
+    """The model of this process; one that cannot be opened is not tried again before a file of it changes."""
+
+    def __init__(self) -> None:
+        self._pages: ModelPages | None = None
+        self._seen: tuple[object, ...] = ()
+        self._error: Exception | None = None
+
+    def pages(self, entry: Entry, place: Place) -> ModelPages:
+        with _starting:  # so that it is opened once
+            if self._pages is not None:
+                return self._pages
+            seen = files_now(folder_number(0))
+            if self._error is not None and self._seen == seen:
+                raise self._error.with_traceback(None)
+            try:
+                with opening():
+                    self._pages = ModelPages(entry, place)
+            except Exception as error:
+                self._seen, self._error = seen, error
+                raise
+            return self._pages
+
+
+_model = _Model()
 
 
 @lru_cache(maxsize=1)
@@ -47,8 +78,7 @@ def _runs() -> RunPages:
 
 def model_page(kind: str, entry: Entry, place: Place, given: dict[str, str]) -> tuple[int, bytes]:
     """A page about the model of this process."""
-    with _starting:  # so that it is opened once
-        pages = _model(entry, place)
+    pages = _model.pages(entry, place)
     answers: dict[str, Callable[[Query], HTMLResponse]] = {
         "model": pages.model, "search": pages.search, "live": pages.live, "fact": pages.fact,
     }  # fmt: skip
@@ -64,22 +94,53 @@ def run_page(kind: str, entries: Sequence[Entry]) -> tuple[int, bytes]:
 
 def stated_models(entries: Sequence[Entry]) -> list[Stated]:
     """Configurations and certificates of model folders."""
-    return [_inside(entry, Stated.of) for entry in entries]
+    return _listed(entries, Stated.of, (CONFIG, CERTIFICATE), Stated.unread)
 
 
 def listed_runs(entries: Sequence[Entry]) -> list[ListedRun]:
     """Runs with their progress."""
-    return [_inside(entry, ListedRun.of_ledger) for entry in entries]
+    return _listed(entries, ListedRun.of_ledger, (LEDGER, f"{LEDGER}-wal"), ListedRun.unread)
 
 
-def _inside(entry: Entry, work: Callable[[Entry], ListedT]) -> ListedT:
-    number, *parts = entry.name.split("/")
-    folder = open_below(folder_number(int(number)), parts)
+def _listed(
+    entries: Sequence[Entry],
+    read: Callable[[Entry], ListedT],
+    names: Sequence[str],
+    unread: Callable[[Entry], ListedT],
+) -> list[ListedT]:
+    """What a list says of each folder: kept while its files stay as they are, and read for `LISTING_SECONDS` at most.
+
+    Folders that this leaves out are listed as not read yet; the next request continues with them.
+    """
+    found = []
+    with _listing:
+        start = time.process_time()
+        for entry in entries:
+            number, *parts = entry.name.split("/")
+            try:
+                folder = open_below(folder_number(int(number)), parts)
+            except OSError:
+                continue  # it was removed meanwhile
+            try:
+                version = tuple(_version(folder, name) for name in names)
+                seen, said = _lists.get((read, entry), (None, unread(entry)))
+                if seen != version and time.process_time() < start + LISTING_SECONDS:
+                    with inside_descriptor(folder):
+                        said = read(entry)
+                    _lists[read, entry] = version, said
+                    while len(_lists) > 2 * MOST_FOLDERS:
+                        _lists.pop(next(iter(_lists)))
+                found.append(said)
+            finally:
+                os.close(folder)
+    return found
+
+
+def _version(folder: int, name: str) -> tuple[int, ...]:
     try:
-        with inside_descriptor(folder):
-            return work(entry)
-    finally:
-        os.close(folder)
+        return version_of(folder, name)
+    except OSError:
+        return ()
 
 
 def read_table(data: bytes, name: str) -> tuple[TaskShape, int]:

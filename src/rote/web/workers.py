@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import os
 import threading
 import time
@@ -29,6 +30,7 @@ from typing import Any
 
 from rote import interrupts
 from rote.errors import InputError, RoteError, cut
+from rote.files import MOST_NAMES
 from rote.web.jobs import Busy
 from rote.web.shelf import NotThere
 
@@ -40,6 +42,8 @@ ANSWER_SECONDS = 20.0
 """Seconds within which a request is answered."""
 CPU_SECONDS = 600
 """CPU time of one process, work in the background included."""
+OPENING_SECONDS, OPENING_BYTES = 3, 2**24
+"""CPU time for opening a folder, and one second more for so many bytes of its files."""
 MEMORY = 2 * 2**30
 """Bytes of addresses that a process may take beyond what it was started with."""
 REST_SECONDS = 30.0
@@ -164,6 +168,13 @@ class Workers:
         self._give_up(key, worker, why)
         raise Stopped(why) from None
 
+    def release(self, key: Hashable) -> None:
+        """End the process of this key, which nobody will ask again."""
+        with self._lock:
+            worker = self._workers.pop(key, None)
+        if worker is not None:
+            worker.stop("its work is done", evicted=True)
+
     def close(self) -> None:
         with self._lock:
             workers, self._workers = list(self._workers.values()), OrderedDict()
@@ -203,8 +214,8 @@ class Workers:
         process.start()
         theirs.close()
         why = (
-            f"{label}: took more than {self.memory // 2**20:,} MiB of memory or {CPU_SECONDS} s of CPU time; "
-            "the command line has no such limit"
+            f"{label}: took more than {self.memory // 2**20:,} MiB of memory, {OPENING_SECONDS} s of CPU time to open "
+            f"so few bytes, or {CPU_SECONDS} s in all; the command line has no such limit"
         )
         worker = _Worker(process, ours, why=why)
         threading.Thread(target=worker.listen, name="rote-worker", daemon=True).start()
@@ -242,6 +253,36 @@ def inside_descriptor(folder: int) -> Iterator[None]:
 def folder_number(number: int) -> int:
     """The descriptor of a folder of this process."""
     return _folders[number]
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """End this process if opening its first folder takes more CPU time than the bytes in it can explain."""
+    import resource
+
+    seconds = OPENING_SECONDS + _bytes_below(_folders[0]) // OPENING_BYTES
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(CPU_SECONDS, math.ceil(time.process_time() + seconds)), most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, most))
+
+
+def _bytes_below(folder: int) -> int:
+    """Bytes on the disk of the files of an open folder; holes take none."""
+    return sum(512 * blocks for *_, blocks in files_now(folder))
+
+
+def files_now(folder: int) -> tuple[tuple[str, int, int, int, int], ...]:
+    """Name, number, time, size and blocks of every file of an open folder: what changes when one is written anew."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in itertools.islice(entries, MOST_NAMES):
+            with suppress(OSError):
+                state = entry.stat(follow_symlinks=False)
+                found.append((entry.name, state.st_ino, state.st_mtime_ns, state.st_size, state.st_blocks))
+    return tuple(sorted(found))
 
 
 def _work(connection: Connection, folders: list[Descriptor], memory: int) -> None:
@@ -284,5 +325,5 @@ def _limit(memory: int) -> None:
     with open("/proc/self/statm", encoding="ascii") as file:
         size = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + memory, size + memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.constructions.build import build
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.files import held
 from rote.folders import load
 from rote.folders.destination import FolderKind, check_destination, written_aside
@@ -208,8 +208,8 @@ def load_hook(path: str | Path, tokenizer: Any) -> FactHook:
     try:
         record = HookRecord(**content)
     except ValidationError as error:
-        raise problems(f"{where}: not as rote writes it", validation_problems(error.errors(), HookRecord.model_fields,
-                       options=False)) from None  # fmt: skip
+        wrong = validation_problems(details_of(error), HookRecord.model_fields, options=False)
+        raise problems(f"{where}: not as rote writes it", wrong) from None
     if sum(map(len, record.templates.values())) > MOST_TEMPLATES:
         raise InputError(f"{where}: has more than {MOST_TEMPLATES} templates; rote did not write this")
     refuse_slow(record, where)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rote.errors import InputError, problems, validation_problems
+from rote.errors import InputError, details_of, problems, validation_problems
 from rote.files import held
 from rote.tasks.origin import Origin
 
@@ -121,5 +121,5 @@ def read_record(path: Path) -> GraftRecord:
     try:
         return GraftRecord(**content)
     except ValidationError as error:
-        wrong = validation_problems(error.errors(), GraftRecord.model_fields, options=False)
+        wrong = validation_problems(details_of(error), GraftRecord.model_fields, options=False)
         raise problems(f"{where}: not as rote writes it", wrong) from None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rote.errors import InputError, problems
+from rote.errors import InputError, details_of, problems
 from rote.models.spec import Count
 from rote.tasks import VectorTask
 from rote.training.protocol import NAMES, Rate, Share
@@ -98,5 +98,5 @@ def _protocol(values: dict[str, Any]) -> VectorProtocol:
     try:
         return VectorProtocol(**values)
     except ValidationError as error:
-        found = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors()]
+        found = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details_of(error)]
         raise problems(f"protocol {values['name']}", found) from None
