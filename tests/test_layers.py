@@ -22,6 +22,7 @@ LAYERS = [
     ("files",),
     ("unpacking",),
     ("progress",),
+    ("threads",),
     ("trackers",),
     ("arguments",),
     ("display",),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
+
 import pytest
 import torch
 
@@ -17,11 +20,14 @@ from rote.constructions.common.solvers.exactly_determined import (
     lu_in_place,
     refine,
 )
-from rote.constructions.dana2025.bordered_group import draw_group
+from rote.constructions.dana2025.bordered import draw_groups
+from rote.constructions.dana2025.bordered_group import GroupDraw
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, draw_gated_heads, group_last_tokens
 from rote.constructions.dana2025.threshold_heads import draw_threshold_embeddings, draw_threshold_heads
 from rote.models.attention_only import AttentionOnly
 from rote.models.forward.attention_only import head_values
+from rote.progress import SILENT
+from rote.threads import Crew
 
 SPEC = AttentionOnly(vocab=12, context=4, dim=9, head_dim=5, heads=7)
 
@@ -89,7 +95,8 @@ def test_a_group_eliminates_and_solves():
     groups = group_last_tokens(place, 60)
     embeddings, codes = draw_gated_embeddings(spec, groups, last, None, torch.float64, generator())
     differences = Differences(embeddings, rows)
-    group = draw_group(groups.rows[2], codes[2], differences, 4, spec, generator(1), 0.8, ScoreSize())
+    draw = GroupDraw(groups.rows[2], codes[2], differences, 4, spec, 0.8)
+    group = draw.best(draw.sample(ScoreSize(), generator(1))(), ScoreSize(), generator(1))
     count, size = len(group.square), len(group.rows)
     assert 0 < count < size
     features = torch.empty(size, count, dtype=torch.float64)
@@ -102,6 +109,31 @@ def test_a_group_eliminates_and_solves():
     torch.testing.assert_close(border, whole[count:], rtol=1e-4, atol=1e-6)
     of_seen, of_wanted = reduced.eliminated.split([size - count, 3], 1)
     torch.testing.assert_close(group.solve(of_wanted - of_seen @ border), whole[:count], rtol=1e-4, atol=1e-6)
+
+
+def test_groups_that_are_drawn_ahead_are_those_of_one_after_the_other():
+    """Also where a sample is rejected, after which the generator goes on from there."""
+    spec = AttentionOnly(vocab=30, context=3, dim=14, head_dim=4, heads=10)
+    rows = contexts(600, spec)
+    last, place = torch.unique(rows[:, -1], return_inverse=True)
+    groups = group_last_tokens(place, 60)
+    embeddings, codes = draw_gated_embeddings(spec, groups, last, None, torch.float64, generator())
+    differences = Differences(embeddings, rows)
+    draws = [GroupDraw(own, code, differences, 4, spec, 0.8) for own, code in zip(groups.rows, codes, strict=True)]
+    alone = [draw.best(draw.sample(ScoreSize(), generator(1))(), ScoreSize(), generator()) for draw in draws]
+    median = sorted(group.condition for group in alone)[len(alone) // 2]
+    found = []
+    for threads in (1, 3):
+        used = generator(5)
+        pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        with patch("rote.constructions.dana2025.bordered_group.condition_limit", lambda _: median):
+            drawn, _ = draw_groups(draws, ScoreSize(), used, Crew(threads, pool), SILENT)
+        found.append((drawn, used.get_state()))
+    assert len(found[0][0]) == len(draws) > 3
+    for one, other in zip(found[0][0], found[1][0], strict=True):
+        assert torch.equal(one.rows, other.rows)
+        assert torch.equal(one.square, other.square)
+    assert torch.equal(found[0][1], found[1][1])
 
 
 def test_rank_is_told_from_few_facts_where_they_span_all_and_from_all_where_they_do_not():

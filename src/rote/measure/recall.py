@@ -17,6 +17,8 @@ bits, and T H of them when it recalls everything.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,11 +28,12 @@ from torch import Tensor
 
 from rote.arguments import typed
 from rote.display import html_pairs
-from rote.measure.matching import for_model, stream_logits
+from rote.measure.matching import for_model, rows_at_once
 from rote.models.model import Model
 from rote.progress import SILENT, Progress
 from rote.tasks import Task
 from rote.tasks.facts import Facts, facts
+from rote.threads import crew
 
 
 def bits_memorized(entropy_bits: float, facts: int, recalled: int, choices: int) -> float:
@@ -127,16 +130,8 @@ def recall(model: Model, task: Facts, progress: Progress = SILENT) -> Recall:
 def recall_of(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
     """`recall` of a task."""
     task = for_model(task, model)
-    answers = task.answers_to_recall()
-    missed, said, seen, choices = [], [], [], 0
-    for rows, logits in stream_logits(model, task, progress):
-        margin = margins(logits, torch.from_numpy(answers[rows]).long(), in_place=True)
-        # A margin that is not a number is a miss, hence the negated comparison.
-        wrong = np.flatnonzero(~(margin > 0).numpy())
-        missed.append(wrong + rows.start)
-        said.append(logits[wrong].argmax(1).numpy())
-        seen.append(margin.masked_fill(margin.isnan(), -float("inf")).numpy())
-        choices = logits.shape[1]
+    scored = list(_scored(model, task, progress))
+    missed, said, seen = ([getattr(part, name) for part in scored] for name in ("missed", "said", "margins"))
     rows_missed, every_margin = np.concatenate(missed), np.concatenate(seen)
     return Recall(
         facts=task.facts,
@@ -144,11 +139,51 @@ def recall_of(model: Model, task: Task, progress: Progress = SILENT) -> Recall:
         ceiling=task.recall_ceiling,
         min_margin=float(every_margin.min()),
         parameters=model.parameters,
-        bits=_bits(task, rows_missed, choices),
+        bits=_bits(task, rows_missed, scored[-1].choices),
         missed=rows_missed,
         said=np.concatenate(said),
         margins=every_margin,
     )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Some rows of a task: which are missed, what the model says there, and every margin."""
+
+    missed: np.ndarray
+    said: np.ndarray
+    margins: np.ndarray
+    choices: int
+
+
+def _scored(model: Model, task: Task, progress: Progress) -> Iterator[_Scored]:
+    """All rows in order. Where there are many, some are run side by side, each on one thread."""
+    step, answers = rows_at_once(model), task.answers_to_recall()
+    spans = [slice(start, min(start + step, task.facts)) for start in range(0, task.facts, step)]
+
+    def of_span(span: slice) -> list[_Scored]:
+        parts = model.logits_in_parts(task.inputs(span))
+        return list(_of_parts(parts, answers, span.start))
+
+    with progress.stage("recalling facts", task.facts) as stage, ExitStack() as stack:
+        if len(spans) == 1:
+            every = ([part] for part in _of_parts(model.logits_in_parts(task.inputs(spans[0])), answers, 0))
+        else:
+            every = stack.enter_context(crew()).in_order(of_span, spans)
+        for parts in every:
+            yield from parts
+            stage.advance(sum(len(part.margins) for part in parts))
+
+
+def _of_parts(parts: Iterable[Tensor], answers: np.ndarray, start: int) -> Iterator[_Scored]:
+    for logits in parts:
+        margin = margins(logits, torch.from_numpy(answers[start : start + len(logits)]).long(), in_place=True)
+        # A margin that is not a number is a miss, hence the negated comparison.
+        wrong = np.flatnonzero(~(margin > 0).numpy())
+        said = logits[wrong].argmax(1).numpy()
+        every = margin.masked_fill(margin.isnan(), -float("inf")).numpy()
+        yield _Scored(wrong + start, said, every, logits.shape[1])
+        start += len(logits)
 
 
 def margins(

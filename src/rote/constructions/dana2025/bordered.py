@@ -13,9 +13,8 @@ groups share (the Schur complement), as square as the complete one. An ill-condi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -26,13 +25,14 @@ from rote.constructions.common.random_attention.absorbed_skip import SkipBasis
 from rote.constructions.common.random_attention.draw import Heads, ScoreSize
 from rote.constructions.common.random_attention.features import Differences
 from rote.constructions.common.solvers.exactly_determined import refine, solver, usable_columns
-from rote.constructions.dana2025.bordered_group import Group, condition_limit, draw_group
+from rote.constructions.dana2025.bordered_group import Group, GroupDraw, Reduced
 from rote.constructions.dana2025.gated_heads import draw_gated_embeddings, group_last_tokens
 from rote.constructions.dana2025.solution import Attempt, Clock, Wanted, best_code, finish, padding, usable_width
 from rote.constructions.dana2025.threshold_heads import draw_threshold_heads
 from rote.models.attention_only import AttentionOnly
 from rote.progress import Progress
 from rote.tasks import AssociationTask
+from rote.threads import Crew, Started, crew
 
 BORDER_LIMIT = 1e7
 """Largest condition number of the border: above it float32 factors leave nothing to refine (1/eps is 8e6)."""
@@ -40,6 +40,8 @@ BORDER_ROWS = 2_000
 """Rows of a border that is solved in about the time of the groups of a few thousand facts."""
 HOPELESS = 30.0
 """A group this many times above the limit is not saved by resampling; its scores are made smaller instead."""
+AHEAD = 16
+"""Groups per thread that are drawn ahead: the first is often as large as all others."""
 BORDER_DRAWS = 4
 """Samples of the generic heads before all groups are resampled."""
 
@@ -83,6 +85,21 @@ def bordered_attempt(
     progress: Progress,
 ) -> Attempt:
     """Draw gated and generic heads, eliminate group by group, solve the border, absorb the skip connection."""
+    with crew() as threads:
+        return _attempt(task, spec, dtype, score_size, right_hand_sides, generator, code_seed, progress, threads)
+
+
+def _attempt(
+    task: AssociationTask,
+    spec: AttentionOnly,
+    dtype: torch.dtype,
+    score_size: ScoreSize,
+    right_hand_sides: int,
+    generator: torch.Generator,
+    code_seed: int,
+    progress: Progress,
+    threads: Crew,
+) -> Attempt:
     clock = Clock()
     contexts = torch.from_numpy(task.contexts).long()
     last, last_place = torch.unique(contexts[:, -1], return_inverse=True)
@@ -92,20 +109,20 @@ def bordered_attempt(
     skip = SkipBasis(differences.last_tokens)
     width = usable_width(differences, skip, spec)
 
-    with progress.stage("groups", task.facts) as stage:
-        groups, filled = [], filled_share(task.facts)
-        for rows, code in zip(token_groups.rows, codes, strict=True):
-            draw = partial(draw_group, rows, code, differences, width, spec, generator, filled)
-            group, score_size = _softened(draw, score_size, condition_limit(len(rows)))
-            groups.append(group)
-            stage.advance(len(rows))
+    filled = filled_share(task.facts)
+    draws = [
+        GroupDraw(rows, code, differences, width, spec, filled)
+        for rows, code in zip(token_groups.rows, codes, strict=True)
+    ]
+    answers = threads.start(lambda: Wanted.draw(task, spec.dim, right_hand_sides, code_seed))
+    groups, score_size = draw_groups(draws, score_size, generator, threads, progress)
+    wanted = answers.result()
     clock.lap("groups")
 
     gated = sum(len(group.square) for group in groups) // width
     border_rows = task.facts - gated * width
     columns = usable_columns(border_rows, skip.columns + (spec.heads - gated) * width)
     used = -(-(columns - skip.columns) // width)
-    wanted = Wanted.draw(task, spec.dim, right_hand_sides, code_seed)
     measured: dict[str, Any] = {
         "condition": float("inf"),
         "group_condition": max((group.condition for group in groups if group.heads is not None), default=1.0),
@@ -149,15 +166,44 @@ def bordered_attempt(
     return Attempt(weights, measured, {"code": code, "group_heads": own})
 
 
-def _softened(draw: Callable[[ScoreSize], Group], score_size: ScoreSize, limit: float) -> tuple[Group, ScoreSize]:
-    """A group, with smaller scores where the usual ones leave it ill-conditioned, and the score size for later groups.
+def draw_groups(
+    draws: list[GroupDraw], score_size: ScoreSize, generator: torch.Generator, threads: Crew, progress: Progress
+) -> tuple[list[Group], ScoreSize]:
+    """A sample of every group, with the size of scores that is left.
+
+    The next groups are factorised while one is looked at, as if its first sample were accepted, which is nearly always
+    so. Where it is not, they are drawn again: the samples are those that one group after the other would get.
+    """
+    most = 1 if threads.size == 1 else AHEAD * threads.size
+    groups: list[Group] = []
+    ahead: deque[tuple[Started[Group], Tensor]] = deque()
+    with progress.stage("groups", sum(len(draw.rows) for draw in draws)) as stage:
+        while len(groups) < len(draws):
+            for draw in draws[len(groups) + len(ahead) : len(groups) + most]:
+                ahead.append((threads.start(draw.sample(score_size, generator)), generator.get_state()))
+            draw, (started, state) = draws[len(groups)], ahead.popleft()
+            group = started.result()
+            if not draw.accepts(group):
+                for later, _ in ahead:
+                    later.cancel()
+                ahead.clear()
+                generator.set_state(state)
+                group, score_size = _softened(draw, draw.best(group, score_size, generator), score_size, generator)
+            groups.append(group)
+            stage.advance(len(draw.rows))
+    return groups, score_size
+
+
+def _softened(
+    draw: GroupDraw, group: Group, score_size: ScoreSize, generator: torch.Generator
+) -> tuple[Group, ScoreSize]:
+    """A group, with smaller scores where these leave it ill-conditioned, and the score size for later groups.
 
     Codes of a few letters and digits differ in few places: sharp heads then attend to the same ones.
     """
-    group = draw(score_size)
-    while group.condition > HOPELESS * limit and score_size.may_soften:
+    while group.condition > HOPELESS * draw.limit and score_size.may_soften:
         softer = score_size.softer()
-        again = draw(softer)
+        again = draw.best(draw.sample(softer, generator)(), softer, generator)
         if again.condition >= group.condition:
             break
         group, score_size = again, softer
@@ -194,11 +240,13 @@ class Border:
 
     def back_substituted(self, groups: list[Group], solution: Tensor) -> list[Tensor]:
         """B_j of every group that has heads, given B_g."""
-        return [
-            group.solve(of_wanted - of_seen @ solution)
-            for group, (of_seen, of_wanted) in zip(groups, self.eliminated, strict=True)
-            if len(group.square)
-        ]
+
+        def solved(place: int) -> Tensor:
+            of_seen, of_wanted = self.eliminated[place]
+            return groups[place].solve(of_wanted - of_seen @ solution)
+
+        with crew() as threads:
+            return list(threads.in_order(solved, [place for place, group in enumerate(groups) if len(group.square)]))
 
 
 def eliminate(groups: list[Group], seen: SeenByAll, wanted: Tensor, border_rows: int, progress: Progress) -> Border:
@@ -206,9 +254,12 @@ def eliminate(groups: list[Group], seen: SeenByAll, wanted: Tensor, border_rows:
     border = torch.empty(border_rows, seen.columns, dtype=torch.float64)
     border_wanted = torch.empty(border_rows, wanted.shape[1], dtype=torch.float64)
     sizes, eliminated, at = [seen.columns, wanted.shape[1]], [], 0
-    with progress.stage("eliminating", sum(len(group.rows) for group in groups)) as stage:
-        for group in groups:
-            reduced = group.reduce(torch.cat([seen.features(group.rows), wanted[group.rows]], 1))
+
+    def reduced_group(group: Group) -> Reduced:
+        return group.reduce(torch.cat([seen.features(group.rows), wanted[group.rows]], 1))
+
+    with progress.stage("eliminating", sum(len(group.rows) for group in groups)) as stage, crew() as threads:
+        for group, reduced in zip(groups, threads.in_order(reduced_group, groups), strict=True):
             eliminated.append(reduced.eliminated.split(sizes, 1))
             span = slice(at, at + len(reduced.left))
             border[span], border_wanted[span] = reduced.left.split(sizes, 1)

@@ -6,7 +6,9 @@ system that all groups share (see `bordered`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -81,49 +83,89 @@ class Reduced(NamedTuple):
     left: Float[Tensor, "left columns"]
 
 
-def draw_group(
-    rows: Integer[Tensor, " rows"],
-    code: Float[Tensor, " gate"],
-    differences: Differences,
-    width: int,
-    spec: AttentionOnly,
-    generator: torch.Generator,
-    filled: float,
-    score_size: ScoreSize,
-) -> Group:
-    """Heads for this share of a group's facts: a taller system is better conditioned, and a border is cheap.
+@dataclass(frozen=True)
+class GroupDraw:
+    """What the samples of one group have in common: its facts, its gate, and how many heads it gets.
 
-    Resampled until the pivot rows are well conditioned; the best sample is kept. All facts of a group that is too small
-    for a head, or whose contexts differ too little, are left to the border.
+    Heads take this share of a group's facts: a taller system is better conditioned, and a border is cheap.
     """
-    count = min(len(rows) // width - 1, int(filled * len(rows)) // width)
-    empty = no_heads(rows)
-    if count < 1 or differences.rank(rows) < width:
-        return empty
-    best = empty
-    for _ in range(samples(len(rows))):
-        heads = draw_gated_heads(count, code, spec, score_size.gated(count), differences, generator, rows)
-        features = torch.empty(len(rows), count * width, dtype=torch.float64)
-        differences.features(heads, width, features, rows)
-        group = factorise(rows, heads, features, generator)
-        best = min(best, group, key=lambda drawn: drawn.condition)
-        if best.condition < condition_limit(len(rows)):
-            break
-    return best
+
+    rows: Integer[Tensor, " rows"]
+    code: Float[Tensor, " gate"]
+    differences: Differences
+    width: int
+    spec: AttentionOnly
+    filled: float
+
+    @property
+    def heads(self) -> int:
+        """None for a group that is too small for a head, or whose contexts differ too little: the border takes it."""
+        count = min(len(self.rows) // self.width - 1, int(self.filled * len(self.rows)) // self.width)
+        return 0 if count < 1 or self.differences.rank(self.rows) < self.width else count
+
+    @property
+    def limit(self) -> float:
+        return condition_limit(len(self.rows))
+
+    def sample(self, score_size: ScoreSize, generator: torch.Generator) -> Callable[[], Group]:
+        """The work that factorises one sample. All that is random is drawn now, so it may be done at any time."""
+        count = self.heads
+        if not count:
+            return partial(no_heads, self.rows)
+        std = score_size.gated(count)
+        heads = draw_gated_heads(count, self.code, self.spec, std, self.differences, generator, self.rows)
+        starts = Starts.draw(count * self.width, generator)
+        return lambda: factorise(self.rows, heads, self._features(heads), starts)
+
+    def accepts(self, group: Group) -> bool:
+        """Whether no further sample is needed."""
+        return group.heads is None or group.condition < self.limit
+
+    def best(self, first: Group, score_size: ScoreSize, generator: torch.Generator) -> Group:
+        """The best of a few samples of which this is the first; the first that is accepted ends them.
+
+        If all are singular, the group leaves its facts to the border.
+        """
+        best = min(no_heads(self.rows), first, key=lambda drawn: drawn.condition)
+        for _ in range(samples(len(self.rows)) - 1):
+            if best.condition < self.limit:
+                break
+            best = min(best, self.sample(score_size, generator)(), key=lambda drawn: drawn.condition)
+        return best
+
+    def _features(self, heads: Heads) -> Tensor:
+        features = torch.empty(len(self.rows), len(heads) * self.width, dtype=torch.float64)
+        self.differences.features(heads, self.width, features, self.rows)
+        return features
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Random vectors from which the extreme singular values of a group's features are iterated."""
+
+    largest: Float[Tensor, " columns"]
+    smallest: Float[Tensor, "columns 1"]
+
+    @classmethod
+    def draw(cls, columns: int, generator: torch.Generator) -> Starts:
+        largest = torch.randn(columns, generator=generator, dtype=torch.float64)
+        return cls(largest, torch.randn(columns, 1, generator=generator, dtype=torch.float64))
 
 
 def factorise(
-    rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], generator: torch.Generator
+    rows: Integer[Tensor, " rows"], heads: Heads, features: Float[Tensor, "rows columns"], starts: Starts
 ) -> Group:
     """A group of these facts and heads, given their features, with the condition number of its pivot rows."""
-    largest = largest_singular(features, generator)
-    factors = lu_in_place(columns_first(features))
-    count = features.shape[1]
+    largest, count = largest_singular(features, starts.largest), features.shape[1]
+    turned = columns_first(features)
+    # Of several thousand facts each copy takes most of a gigabyte.
+    del features
+    factors = lu_in_place(turned)
     square, below = rows_of(factors.packed, 0, count), rows_of(factors.packed, count, len(rows))
     condition = float("inf")
     if not factors.singular:
         condition = largest / smallest_singular(
-            count, lambda right, transposed: _square_solve(square, right, transposed), generator
+            lambda right, transposed: _square_solve(square, right, transposed), starts.smallest
         )
     return Group(rows[factors.order], heads, square, below, condition)
 

@@ -22,7 +22,7 @@ from rote.constructions.common.random_attention.features import Differences
 from rote.constructions.common.solvers.exactly_determined import refine, usable_columns
 from rote.constructions.common.solvers.least_norm import Factored, factor
 from rote.constructions.dana2025.bordered import SeenByAll, eliminate, facts_per_group
-from rote.constructions.dana2025.bordered_group import Group, factorise, no_heads
+from rote.constructions.dana2025.bordered_group import Group, Starts, factorise, no_heads
 from rote.constructions.dana2025.dense import dense_features
 from rote.constructions.dana2025.gated_heads import group_last_tokens
 from rote.constructions.dana2025.interpolation import code_seed
@@ -104,7 +104,7 @@ def _bordered(
             continue
         features = torch.empty(len(rows), len(own) * width, dtype=torch.float64)
         differences.features(own, width, features, rows)
-        groups.append(factorise(rows, own, features, generator))
+        groups.append(factorise(rows, own, features, Starts.draw(features.shape[1], generator)))
     gated = first
     columns = usable_columns(facts - gated * width, skip.columns + (spec.heads - gated) * width)
     used = -(-(columns - skip.columns) // width)

@@ -36,7 +36,7 @@ from rote.constructions.common.random_attention.draw import Embeddings, Heads
 from rote.constructions.common.random_attention.features import Differences
 from rote.constructions.common.saturation import CLOSED
 from rote.constructions.common.solvers.least_norm import Factored, factor
-from rote.constructions.dana2025.bordered_group import Group, factorise
+from rote.constructions.dana2025.bordered_group import Group, Starts, factorise
 from rote.constructions.dana2025.solution import Attempt, Wanted
 from rote.models.attention_only import AttentionOnly
 from rote.progress import SILENT, Progress
@@ -154,7 +154,7 @@ class OutputSystem:
             features = torch.empty(len(rows), count * width, dtype=torch.float64)
             heads = _chosen(self._heads, numbers)
             differences.features(heads, width, features, rows)
-            group = factorise(rows, heads, features, generator)
+            group = factorise(rows, heads, features, Starts.draw(features.shape[1], generator))
             if group.condition < WORST:
                 drawn.append((group, numbers))
                 own[numbers], eliminated[rows] = True, True

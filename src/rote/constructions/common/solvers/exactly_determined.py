@@ -127,13 +127,14 @@ class Factors:
         1e8 at least"."""
         if self.singular:
             return float("inf")
-        largest = largest_singular(self._square, generator)
-        return largest / smallest_singular(len(self._square), self.square_solve, generator)
+        order = len(self._square)
+        largest = largest_singular(self._square, torch.randn(order, generator=generator, dtype=torch.float64))
+        start = torch.randn(order, 1, generator=generator, dtype=torch.float64)
+        return largest / smallest_singular(self.square_solve, start)
 
 
-def largest_singular(matrix: Float[Tensor, "rows columns"], generator: torch.Generator, steps: int = 3) -> float:
-    """Largest singular value, from below, by power iteration."""
-    vector = torch.randn(matrix.shape[1], generator=generator, dtype=torch.float64)
+def largest_singular(matrix: Float[Tensor, "rows columns"], vector: Float[Tensor, " columns"], steps: int = 3) -> float:
+    """Largest singular value, from below, by power iteration from this vector."""
     size = 0.0
     for _ in range(steps):
         image = matrix @ (vector / vector.norm())
@@ -143,10 +144,9 @@ def largest_singular(matrix: Float[Tensor, "rows columns"], generator: torch.Gen
 
 
 def smallest_singular(
-    order: int, solve: Callable[[Tensor, bool], Tensor], generator: torch.Generator, steps: int = 3
+    solve: Callable[[Tensor, bool], Tensor], vector: Float[Tensor, "order 1"], steps: int = 3
 ) -> float:
     """Smallest singular value, from above, by inverse iteration; `solve(right, transposed)` applies the inverse."""
-    vector = torch.randn(order, 1, generator=generator, dtype=torch.float64)
     size = 1.0
     for _ in range(steps):
         image = solve(vector / vector.norm(), True)
