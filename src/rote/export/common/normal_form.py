@@ -21,9 +21,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from rote.errors import InputError
-from rote.models.attention_only import Transformer
+from rote.models.attention_only import AttentionOnly, Transformer
+from rote.models.forward.attention_only import stream
 from rote.models.model import Model
+from rote.models.spec import FORWARD_FLOATS, rows_within
 
+BEGINNINGS = 2**13
+"""Beginnings of keys that are run together."""
+MATRICES = ("query", "key", "value", "output")
 WITHOUT_HEADS = "runs no Transformer without attention heads, given `heads=0`; export it to torch or huggingface"
 
 
@@ -108,8 +113,40 @@ class NormalForm:
                 largest = max(largest, float(x.square().sum(-1).max()))
         return Run(x[:, -1] @ self.unembed.T, patterns, largest, streams)
 
-    def largest_square(self, contexts: Integer[Tensor, "facts context"], batch: int = 256) -> float:
-        return max(self.run(part).largest_square for part in contexts.split(batch))
+    def largest_square(self, contexts: Integer[Tensor, "facts context"]) -> float:
+        """Largest |x|^2 of the stream at any position of these contexts."""
+        if len(self.layers) == 1 and self.layers[0].mlp is None:
+            return self._largest_after_one_layer(contexts)
+        heads, places = self.heads, contexts.shape[1]
+        rows = min(256, rows_within(FORWARD_FLOATS, heads * places * (2 * places + 4 * self.head_dim)))
+        return max(self.run(part).largest_square for part in contexts.split(rows))
+
+    def _largest_after_one_layer(self, contexts: Integer[Tensor, "facts context"]) -> float:
+        """The same for one layer. What it adds at a position depends on the tokens so far alone: each beginning of a
+        key is run once, and keys that are padded on the left have few."""
+        layer = self.layers[0]
+        heads, k, dim = layer.value.shape
+        weights = {"tokens": self.tokens, **{f"layers.0.{name}": getattr(layer, name) for name in MATRICES}}
+        largest, beginning = 0.0, torch.zeros(len(contexts), dtype=torch.long)
+        for place, column in enumerate(contexts.T):
+            largest = max(largest, float((self.tokens[column.unique()] + self.positions[place]).square().sum(1).max()))
+            distinct, beginning = (beginning * len(self.tokens) + column).unique(return_inverse=True)
+            if not place:
+                # Attention of one position to itself: as that of two equal ones.
+                alone = torch.zeros(2, 1, dtype=torch.long) + distinct[:, None, None]
+                parts, positions = [alone.flatten(1)], self.positions[:1].expand(2, -1)
+            else:
+                first = torch.empty(len(distinct), dtype=torch.long)
+                first[beginning] = torch.arange(len(contexts))
+                parts, positions = contexts[first, : place + 1].split(BEGINNINGS), self.positions[: place + 1]
+            spec = AttentionOnly(
+                vocab=len(self.tokens), context=len(positions), dim=dim, head_dim=max(k, layer.query.shape[1]),
+                heads=heads, scale_scores=False, wide_heads=True, query_key_rank=layer.query.shape[1],
+            )  # fmt: skip
+            given = {**weights, "positions": positions}
+            for part in parts:
+                largest = max(largest, float(stream(spec, given, part).square().sum(1).max()))
+        return largest
 
 
 def normal_form(model: Model) -> NormalForm:
