@@ -6,7 +6,18 @@ import pytest
 
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.build import build
-from rote.constructions.choice import FALLBACKS, STURDY, TRANSFORMERS, Shape, fallbacks, smallest_first
+from rote.constructions.choice import (
+    FALLBACKS,
+    STURDY,
+    TRANSFORMERS,
+    Budget,
+    Candidate,
+    Shape,
+    fallbacks,
+    smallest_first,
+    usual_budget,
+)
+from rote.constructions.construction import Request, parse_options
 from rote.constructions.dana2025.interpolation import SHARES
 from rote.errors import CheckFailed, InputError
 from rote.models.model import DTYPES
@@ -32,6 +43,36 @@ def test_the_smallest_transformer_is_built_and_the_next_is_named():
     named = build(countries, "rote.selector")
     assert built.certificate.weights_fingerprint == named.certificate.weights_fingerprint
     assert named.runner_up is None
+
+
+def test_the_budget_grows_with_the_table():
+    assert [usual_budget(facts) for facts in (10, 15_000, 52_062, 60_000, 1_000_000)] == [30, 30, 105, 120, 120]
+    task = facts("random:vocab=20,context=2,facts=60,seed=1")
+    assert build(task).budget == 30
+    assert build(task, within=7.0).budget == 7
+    assert build(task, "dana2025.theorem1").budget is None
+
+
+def test_a_method_does_not_spend_what_the_quickest_one_needs():
+    budget = Budget(100)
+    quick = Candidate("dana2025.theorem1", 10, cpu_seconds=60)
+    assert budget.reserve([quick, Candidate("rote.readout", 5, cpu_seconds=9_000)]) == 60
+    assert budget.deadline_for(Candidate("rote.readout", 5, cpu_seconds=30), 60) == budget.began + 40
+    assert Budget(50).reserve([quick]) == 0
+
+
+def test_facts_that_end_alike_are_foretold_to_take_longer():
+    """The cube of their number counts: they share one factorisation."""
+    theorem1 = CONSTRUCTIONS["dana2025.theorem1"]
+    options = parse_options(theorem1, {})
+
+    def foretold(last_tokens: int) -> float:
+        rows = [(f"a{row // last_tokens}", f"b{row % last_tokens}") for row in range(30_000)]
+        task = AssociationTask.from_facts([(row, "x") for row in rows])
+        return theorem1.expected_seconds(Request(task, options))
+
+    assert foretold(100) == pytest.approx(0.5 + 30_000 / 700)
+    assert foretold(4) > foretold(100) + 20
 
 
 @pytest.fixture

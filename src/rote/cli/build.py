@@ -32,7 +32,7 @@ def build(
     heads: int | None = None,
     dtype: Dtype | GridName | None = None,
     seed: Seed = 0,
-    within: Annotated[float, Parameter(converter=seconds)] = 30.0,
+    within: Annotated[float | None, Parameter(converter=seconds)] = None,
     smallest: Annotated[bool, Parameter(negative="")] = False,
     rank_one: Annotated[bool, Parameter(negative="")] = False,
     spare: int | None = None,
@@ -71,7 +71,7 @@ def build(
         (dana2025.theorem1). Default: float32 unless the method needs more.
     within
         CPU time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more.
-        Default: 30s.
+        Default: 30s; without --smallest 2s per 1,000 facts where that is more, at most 2m.
     smallest
         Choose the fewest bytes of the complete folder, over all architectures, instead of the smallest Transformer.
     rank_one
@@ -145,6 +145,11 @@ def build(
                 if isinstance(value, int | float | str)
             ),
             "runner-up": summary["runner_up"] or "-",
+            **(
+                {"budget": f"{built.budget:g} CPU seconds for the choice of a method"}
+                if built.budget is not None and built.attempts
+                else {}
+            ),
             "time": f"{built.seconds:.1f} s",
             "folder": str(output),
         },

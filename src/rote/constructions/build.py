@@ -12,6 +12,7 @@ from rote.arguments import typed
 from rote.constructions import CONSTRUCTIONS
 from rote.constructions.choice import (
     HOPELESS,
+    LEAST_BUDGET,
     LINEAR_FROM,
     PACKED_BY,
     STURDY,
@@ -22,6 +23,7 @@ from rote.constructions.choice import (
     none_holds,
     quickest_first,
     smallest_first,
+    usual_budget,
 )
 from rote.constructions.common.solvers.one_blas_thread import one_blas_thread
 from rote.constructions.construction import Abandoned, Construction, Request, construction_named, parse_options
@@ -69,6 +71,8 @@ class Built(Pushable):
     """Seconds of each phase of the solve, where the construction measures them."""
     runner_up: Candidate | None = None
     """The next larger Transformer that was not tried, where the method was chosen."""
+    budget: float | None = None
+    """CPU seconds that the choice of the method was allowed. None if the method was given."""
 
     @property
     def limits(self) -> str | None:
@@ -122,6 +126,7 @@ class Built(Pushable):
             "seed": self.provenance["seed"],
             "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in self.attempts],
             "runner_up": None if self.runner_up is None else str(self.runner_up),
+            "budget": self.budget,
             "limits": self.limits,
         }
 
@@ -152,7 +157,7 @@ def build(
     heads: int | None = None,
     dtype: Dtype | GridName | None = None,
     seed: int = 0,
-    within: float = 30.0,
+    within: float | None = None,
     smallest: bool = False,
     keep_keys: bool = True,
     templates: tuple[str, ...] | list[str] = (),
@@ -164,12 +169,14 @@ def build(
 
     Sizes that are not given are chosen by the method; `options` are the method's own. A method that guarantees every
     fact and misses one is an error, never a silent miss. Associations without a method, sizes or options are stored in
-    the smallest attention-only Transformer that can be built `within` so many CPU seconds of this thread (longer if
-    there is no faster one), or by the first of the other methods that recalls every fact; `attempts` says what was left
-    and why, `runner_up` names the next larger Transformer, and `limits` what a model of another architecture cannot do.
-    With `smallest`, the model is the one whose complete folder takes
-    fewest bytes, of any architecture. With a grid for a `dtype` (int8, int4, ...) weights are packed integers with
-    scales, and every fact is recalled by them.
+    the smallest attention-only Transformer that can be built `within` so many CPU seconds (longer if there is no faster
+    one), or by the first of the other methods that recalls every fact. Default: 30 seconds, or 2 per 1,000 facts where
+    that is more, at most 120. `attempts` says what was left and why, `runner_up` names the next larger Transformer, and
+    `limits` what a model of another architecture cannot do.
+    With `smallest`, the model is the one whose complete folder takes fewest bytes, of any architecture, of those built
+    `within` so many CPU seconds (default 30).
+    With a grid for a `dtype` (int8, int4, ...) weights are packed integers with scales, and every fact is recalled by
+    them.
     `templates` are sentences that ask for the facts, such as "The {relation} of {country} is": the model remembers
     them, and an export reads them.
     The set of stored keys, by which a model recognizes unknown keys, is kept with it unless `keep_keys` is false.
@@ -201,9 +208,11 @@ def build(
         raise InputError("`smallest=True`: chooses the method and its sizes; leave `method`, sizes and options out")
     if smallest:
         task = require_associations(task, "the smallest folder is chosen among models that recall every fact")
-        built = _smallest_folder(task, Budget(within), **common)
+        budget = Budget(LEAST_BUDGET if within is None else within)
+        built = replace(_smallest_folder(task, budget, **common), budget=budget.seconds)
     elif open_choice and isinstance(task, AssociationTask):
-        built = _smallest_that_holds(task, Budget(within), **common)
+        budget = Budget(usual_budget(task.distinct_keys) if within is None else within)
+        built = replace(_smallest_that_holds(task, budget, **common), budget=budget.seconds)
     else:
         built = _by(construction_named(method or default_method(task)), task, sizes, options, **common)
     return replace(built, seconds=time.perf_counter() - started)
@@ -253,12 +262,13 @@ def _smallest_that_holds(
     for place, candidate in enumerate(candidates):
         rest = candidates[place + 1 :]
         faster = large or any(other.cpu_seconds < candidate.cpu_seconds for other in rest)
-        if faster and candidate.cpu_seconds > budget.left:
+        reserved = budget.reserve(rest) if large else 0.0
+        if faster and candidate.cpu_seconds > budget.left - reserved:
             late = f"about {candidate.cpu_seconds:.0f} CPU seconds, more than are left; a larger `within` allows them"
             abandoned.append(Abandoned(str(candidate), late))
             too_slow.append(candidate)
             continue
-        deadline = budget.deadline_for(candidate) if faster else None
+        deadline = budget.deadline_for(candidate, reserved) if faster else None
         if built := attempt(candidate, deadline, STURDY if rest else math.inf):
             return replace(built, attempts=(*abandoned, *built.attempts), runner_up=next(iter(rest), None))
     methods, left_out = fallbacks(task)

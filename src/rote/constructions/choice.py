@@ -13,7 +13,8 @@ the budget lasts, without those whose weights alone are expected to be twice the
 
 from __future__ import annotations
 
-import time
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from rote.constructions.construction import Abandoned, Construction, Request, pa
 from rote.errors import CheckFailed, InputError
 from rote.models.spec import Dtype, Spec, size_of
 from rote.tasks import AssociationTask, DistributionTask, Task, VectorTask
+from rote.threads import cpu_time
 
 FLOAT_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "auto": 4}
 INDEX_BYTES = 8
@@ -106,6 +108,11 @@ LINEAR = "rote.memory_layer"
 LINEAR_FROM = 20_000
 """Facts beyond which the method that takes linear time is tried as soon as the budget does not allow another."""
 
+LEAST_BUDGET, MOST_BUDGET = 30.0, 120.0
+"""CPU seconds of the choice of a method, where the user gives none."""
+FACTS_PER_BUDGETED_SECOND = 500
+"""Between them the budget grows with the facts: so slow may a Transformer be that every export takes."""
+
 FALLBACKS: dict[str, int] = {
     LINEAR: 1_000_000_000,
     "kajitsuka2025.embedding_table": 200_000,
@@ -140,15 +147,20 @@ class Candidate:
         return f"{self.name}, {self.parameters:,} parameters"
 
 
+def usual_budget(facts: int) -> float:
+    """CPU seconds for the choice of a method among so many facts, if none are given."""
+    return min(MOST_BUDGET, max(LEAST_BUDGET, math.ceil(facts / FACTS_PER_BUDGETED_SECOND)))
+
+
 @dataclass
 class Budget:
-    """CPU seconds of the building thread for the choice of a method, from when it begins.
+    """CPU seconds for the choice of a method, from when it begins: of the building thread and of those it starts.
 
-    On a quiet machine they are those of the clock; on a busy one the same method is chosen.
+    CPU seconds, so that a busy machine chooses the same method.
     """
 
     seconds: float
-    began: float = field(default_factory=time.thread_time)
+    began: float = field(default_factory=cpu_time)
 
     @property
     def deadline(self) -> float:
@@ -156,11 +168,16 @@ class Budget:
 
     @property
     def left(self) -> float:
-        return self.deadline - time.thread_time()
+        return self.deadline - cpu_time()
 
-    def deadline_for(self, candidate: Candidate) -> float:
+    def reserve(self, others: Sequence[Candidate]) -> float:
+        """CPU seconds to keep for the quickest of these, if the budget allows it at all."""
+        quickest = min((other.cpu_seconds for other in others), default=0.0)
+        return quickest if quickest <= self.left else 0.0
+
+    def deadline_for(self, candidate: Candidate, reserved: float = 0.0) -> float:
         """When to give a candidate up: where the time is spent, or well after it should have ended."""
-        return min(self.deadline, time.thread_time() + OVERRUN * candidate.cpu_seconds)
+        return min(self.deadline - reserved, cpu_time() + OVERRUN * candidate.cpu_seconds)
 
 
 def smallest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Candidate], list[Abandoned]]:

@@ -66,7 +66,7 @@ class Request(Generic[TaskT_co, OptionsT_co]):
     seed: int = 0
     progress: Progress = SILENT
     deadline: float | None = None
-    """CPU time of the thread (`time.thread_time`) at which a fit stops; a solve in closed form runs to its end."""
+    """CPU time (`rote.threads.cpu_time`) at which a fit stops; a solve in closed form runs to its end."""
     work: Path | None = None
     """Folder in which a long build may keep what it has solved, so that the same build resumes after a kill."""
 

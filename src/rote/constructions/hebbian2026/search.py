@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import torch
 
@@ -15,6 +14,7 @@ from rote.errors import CheckFailed
 from rote.measure.recall import recall
 from rote.models.model import Model
 from rote.tasks import AssociationTask
+from rote.threads import cpu_time
 
 MOST = 0.98
 """Share of the facts at which a second width is reported."""
@@ -36,7 +36,7 @@ def smallest_width(
             tried[width] = (recall(model, memory.task).recalled, model)
             stage.advance()
             stage.describe(f"{width} neurons recall {tried[width][0]:,} of {facts:,}")
-        if request.deadline is not None and time.thread_time() > request.deadline:
+        if request.deadline is not None and cpu_time() > request.deadline:
             raise CheckFailed(f"{id}: the time ran out at {width} neurons; give it more")
         return tried[width][0]
 

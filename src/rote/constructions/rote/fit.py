@@ -9,7 +9,6 @@ the fit continues in float64.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ from torch import Tensor
 from rote.constructions.common.whitening import Whitened
 from rote.models.spec import FIT_FLOATS, rows_within
 from rote.progress import SILENT, Progress
+from rote.threads import cpu_time
 
 ROUND_STEPS = 100
 """L-BFGS steps between looks at whether missed facts still grow fewer; forgetting its memory then does no harm."""
@@ -108,7 +108,7 @@ class _Objective:
                 raise _Accepted
             # Margins grow slowly; looking at every step would cost more than the steps.
             self._wait = 10
-        if self.deadline is not None and time.thread_time() > self.deadline:
+        if self.deadline is not None and cpu_time() > self.deadline:
             raise _OutOfTime
 
 

@@ -10,7 +10,6 @@ this is Cover's 2p. It is an estimate: beyond it the construction says how many 
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from rote.constructions.common.rebuilding import rebuilt_by
@@ -22,6 +21,7 @@ from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.theory.dana2025 import guaranteed
 from rote.theory.rote_readout import readout_spec
+from rote.threads import cpu_time
 
 GROWTH = 0.12
 """Share of heads that is added when a fit fails: small, to stay near the fewest that do, and enough for a few tries."""
@@ -70,7 +70,7 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
             return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
         abandoned.append(Abandoned(in_words(spec), failed))
-        if request.deadline is not None and time.thread_time() > request.deadline:
+        if request.deadline is not None and cpu_time() > request.deadline:
             raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
     raise CheckFailed(failed)

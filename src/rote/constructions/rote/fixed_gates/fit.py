@@ -7,7 +7,6 @@ with the gates' entries set to zero.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from rote.constructions.rote.fit import hopeless
 from rote.constructions.rote.fixed_gates.gates import Gates
 from rote.progress import Progress
 from rote.tasks import AssociationTask
+from rote.threads import cpu_time
 from rote.training import native_engine
 from rote.training.initial import flattened, unflattened
 from rote.training.objective import Evaluation, Objective
@@ -89,7 +89,7 @@ def fit_gates(
                 course.append(missed)
             # Margins grow on after the last miss.
             hope = not missed or not hopeless(course, refinement // ROUND - len(course), PATIENCE)
-            if accepted or not hope or (deadline is not None and time.thread_time() > deadline):
+            if accepted or not hope or (deadline is not None and cpu_time() > deadline):
                 break
     return GateFit(unflattened(gates.spec, flat), missed, objective.evaluations, accepted)
 

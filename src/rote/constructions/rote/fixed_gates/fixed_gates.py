@@ -15,7 +15,6 @@ seeds 11 to 13. Where a fit fails, gates are drawn again, then heads are added.
 from __future__ import annotations
 
 import math
-import time
 
 from pydantic import Field
 
@@ -25,6 +24,7 @@ from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly
 from rote.models.spec import in_words
 from rote.tasks import AssociationTask
+from rote.threads import cpu_time
 
 ID = "rote.fixed_gates"
 DIM, HEAD_DIM, GATES = 16, 4, 4
@@ -130,7 +130,7 @@ def build(request: Request[AssociationTask, FixedGatesOptions]) -> Draft:
                 f"after {fit.evaluations} evaluations. Give more `heads` or a larger `dim`, or leave `heads` out"
             )
             abandoned.append(Abandoned(in_words(spec), failed))
-            if request.deadline is not None and time.thread_time() > request.deadline:
+            if request.deadline is not None and cpu_time() > request.deadline:
                 raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
     raise CheckFailed(failed)
