@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 FACTS = "random:vocab=12,context=2,facts=30,seed=1"
@@ -28,6 +30,23 @@ def test_the_table_says_what_was_seen_there(rote, model):
     out = rote("export", model, "--to", "torch", "-o", "there", "--facts", FACTS).out
     assert "30 of 30 facts recalled through torch" in out
     assert "largest margin change" in out
+
+
+def test_a_sample_is_asked_stated_and_verified(rote, model, tmp_path):
+    done = rote("export", model, "--to", "torch", "-o", "there", "--sample", "10", "--json")
+    assert [done.json[name] for name in ("facts", "asked", "read", "recalled", "recalled_before")] == [30, *[10] * 4]
+    every = rote("export", model, "--to", "torch", "-o", "all", "--sample", "30", "--json").json
+    assert every["asked"] is None
+    assert done.json["min_margin_float64"] == every["min_margin_float64"]
+    assert rote("verify", "there", FACTS).code == 0
+    out = rote("export", model, "--to", "torch", "-o", "again", "--sample", "10").out
+    assert "10 of 10 facts asked, of 30 stored, recalled through torch" in out
+    stated = json.loads((tmp_path / "there" / "certificate.json").read_text())
+    for asked in (9, 0):
+        (tmp_path / "there" / "certificate.json").write_text(json.dumps({**stated, "asked": asked}))
+        assert rote("verify", "there", FACTS).code == (1 if asked else 2)
+    refused = rote("export", model, "--to", "torch", "-o", "other", "--sample", "1")
+    assert (refused.code, "ask 2 facts or more" in refused.err) == (2, True)
 
 
 def test_unknown_targets_and_folders_that_exist_are_refused(rote, model):

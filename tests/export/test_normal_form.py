@@ -37,6 +37,19 @@ def test_the_function_is_the_same(spec):
         torch.testing.assert_close(arranged.run(contexts).logits, model.logits(contexts), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_the_largest_square_is_that_of_every_position(spec, monkeypatch):
+    model, task = known_by_definition(spec, dtype="float64")
+    contexts = torch.from_numpy(task.contexts).long()
+    form = normal_form(model)
+    for arranged in (form, spread(form, 1)):
+        expected = arranged.run(contexts).largest_square
+        assert arranged.largest_square(contexts) == pytest.approx(expected, rel=1e-12)
+        monkeypatch.setattr("rote.export.common.normal_form.WIDE_RUNS", 0)
+        assert arranged.largest_square(contexts) == pytest.approx(expected, rel=1e-4)
+        monkeypatch.undo()
+
+
 def test_attention_adds_up_to_one_and_looks_back_alone():
     model, task = known_by_definition(SPECS[1], dtype="float64")
     run = normal_form(model).run(torch.from_numpy(task.contexts).long())

@@ -23,6 +23,7 @@ def export(
     format_: Annotated[str | None, Parameter(name="--format")] = None,
     template: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     answers: Literal["one", "words"] = "one",
+    sample: int | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -58,6 +59,9 @@ def export(
         Default: the templates given to `rote build`.
     answers
         one: an answer is one token. words: it is written word by word and ends by itself (llama and gpt2).
+    sample
+        Ask so many facts, half of them those with the smallest margins and half spread evenly. The certificate states
+        the number. Default: every fact is asked.
     force
         Replace an existing exported folder.
     """
@@ -84,6 +88,7 @@ def export(
         format=format_,
         templates=template or None,
         answers=answers,
+        sample=sample,
         overwrite=force,
         progress=bars(),
     )
@@ -91,8 +96,9 @@ def export(
     if as_json:
         print_json({"folder": str(exported.path), **certificate.model_dump(mode="json")})
         return
+    of = "" if certificate.asked is None else f" asked, of {certificate.facts:,} stored,"
     print_pairs(
-        f"{exported.path}: {certificate.recalled:,} of {certificate.facts:,} facts recalled through {to}",
+        f"{exported.path}: {certificate.recalled:,} of {certificate.checked:,} facts{of} recalled through {to}",
         {
             "runtime": ", ".join(f"{name} {release}" for name, release in certificate.runtime.items()),
             "read from text": certificate.read,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from rote.export.exported_files import ExportedFiles
-from rote.export.runtime import BATCH, Runtime
+from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
 from rote.measure.certificate import weights_fingerprint
 from rote.progress import SILENT, Progress
@@ -56,6 +56,8 @@ class RuntimeCertificate(BaseModel):
     gain: float
     """What the logits were multiplied by; margins below are per unit of the model's own logits."""
     facts: int
+    asked: int | None = Field(None, ge=2)
+    """Facts that the runtime was asked, of which the counts below are. None: all."""
     read: int
     """Facts whose text the runtime reads as the ids that were meant, and whose answer it writes in the same words."""
     recalled: int
@@ -76,10 +78,15 @@ class RuntimeCertificate(BaseModel):
     """Sentences that are read as the ids of their key."""
 
     @property
+    def checked(self) -> int:
+        """Facts that the runtime was asked."""
+        return self.facts if self.asked is None else self.asked
+
+    @property
     def complete(self) -> bool:
-        """Nothing was lost on the way."""
+        """Nothing that was asked was lost on the way."""
         return (
-            self.read == self.facts
+            self.read == self.checked
             and self.sentences_read == self.sentences
             and self.recalled >= self.recalled_before
             and (self.generated is None or self.generated >= self.recalled_before)
@@ -89,8 +96,10 @@ class RuntimeCertificate(BaseModel):
     def losses(self) -> list[str]:
         """What was lost, in words."""
         lost = []
-        if self.read < self.facts:
-            lost.append(f"{self.facts - self.read:,} of {self.facts:,} facts are not read from text and written back")
+        if self.read < self.checked:
+            lost.append(
+                f"{self.checked - self.read:,} of {self.checked:,} facts are not read from text and written back"
+            )
         if self.sentences_read < self.sentences:
             missed = self.sentences - self.sentences_read
             lost.append(f"{missed:,} of {self.sentences:,} sentences are not read as their keys")
@@ -124,21 +133,26 @@ def examine_runtime(
     conditions: tuple[Condition, ...],
     files: ExportedFiles,
     progress: Progress = SILENT,
+    sample: int | None = None,
 ) -> RuntimeExamination:
-    """Ask every fact, from text, through the target library."""
-    texts, answers = subject.texts, torch.from_numpy(subject.task.answers).long()
-    expected = runtime.meant(subject.contexts)
+    """Ask every fact, from text, through the target library; or a sample of so many (`ExportSubject.asked`)."""
+    order = subject.asked(sample)
+    texts = [subject.texts[row] for row in order.tolist()]
+    answers = torch.from_numpy(subject.task.answers).long()[order]
+    meant = runtime.meant(subject.contexts)
+    expected = [meant[row] for row in order.tolist()]
+    first_words, wanted = ([words[row] for row in order.tolist()] for words in (subject.first_words, subject.answers))
     read, wrote, generating = [], 0, True
     seen = torch.full((len(texts),), -float("inf"), dtype=torch.float64)
     written = dict(zip(distinct := sorted(set(answers.tolist())), runtime.words(distinct), strict=True))
     with progress.stage(f"asking {target}", len(texts)) as stage:
-        for start in range(0, len(texts), BATCH):
-            rows = slice(start, min(start + BATCH, len(texts)))
+        for start in range(0, len(texts), runtime.rows):
+            rows = slice(start, min(start + runtime.rows, len(texts)))
             ids = runtime.ids(texts[rows])
             same = [
-                got == meant and written[answer] == word
-                for got, meant, answer, word in zip(
-                    ids, expected[rows], answers[rows].tolist(), subject.first_words[rows], strict=True
+                got == ids_meant and written[answer] == word
+                for got, ids_meant, answer, word in zip(
+                    ids, expected[rows], answers[rows].tolist(), first_words[rows], strict=True
                 )
             ]
             read += same
@@ -150,11 +164,11 @@ def examine_runtime(
             generated = runtime.generated(texts[rows]) if generating else None
             generating = generated is not None
             if generated is not None:
-                wrote += sum(a == b for a, b in zip(generated, subject.answers[rows], strict=True))
+                wrote += sum(a == b for a, b in zip(generated, wanted[rows], strict=True))
             stage.advance(rows.stop - rows.start)
     said = sentences(subject.templates, subject.task)
     right = seen > 0
-    exact = subject.margins
+    exact = subject.margins[order]
     known = seen.isfinite()
     certificate = RuntimeCertificate(
         target=target,
@@ -168,20 +182,21 @@ def examine_runtime(
         bytes=files.bytes,
         vocab=runtime.vocab,
         gain=runtime.gain,
-        facts=len(texts),
+        facts=subject.task.facts,
+        asked=None if len(order) == subject.task.facts else len(order),
         read=sum(read),
         recalled=int(right.sum()),
         generated=wrote if generating else None,
-        recalled_before=subject.recalled,
+        recalled_before=int(subject.kept[order].sum()),
         min_margin=float(seen.nan_to_num(nan=-float("inf")).min()),
         min_margin_float64=float(exact.min()),
         largest_margin_change=float((seen - exact)[known].abs().max()) if bool(known.any()) else float("inf"),
         conditions=conditions,
         sentences=len(said),
         sentences_read=sum(
-            got == expected[row] for (row, _), got in zip(said, runtime.ids([text for _, text in said]), strict=True)
+            got == meant[row] for (row, _), got in zip(said, runtime.ids([text for _, text in said]), strict=True)
         )
         if said
         else 0,
     )
-    return RuntimeExamination(certificate, np.flatnonzero(~right.numpy()))
+    return RuntimeExamination(certificate, np.sort(order.numpy()[~right.numpy()]))

@@ -49,6 +49,7 @@ def export_model(
     templates: tuple[str, ...] | list[str] | None = None,
     answers: AnswerTokens = "one",
     gain: float | None = None,
+    sample: int | None = None,
     overwrite: bool = False,
     progress: Progress = SILENT,
 ) -> Exported:
@@ -64,6 +65,8 @@ def export_model(
     sentence of every fact is checked. Default: those given when the model was built. With
     `answers="words"` an answer is written word by word and ends by itself.
     `gain` multiplies the logits. Default: the smallest power of two that makes every answer certain when sampled.
+    `sample` asks so many facts instead of all, half of them those with the smallest margins and half spread evenly; the
+    certificate states the number.
 
     >>> import rote, tempfile
     >>> task = rote.facts("random:vocab=6,context=2,facts=9,seed=1")
@@ -91,10 +94,12 @@ def export_model(
     if templates and not target.sentences:
         able = ", ".join(name for name, other in TARGETS.items() if other.sentences)
         raise InputError(f"`templates`: {to} has no tokenizer that reads sentences; export to {able}")
+    if sample is not None and sample < 2:
+        raise InputError(f"`sample={sample}`: ask 2 facts or more, or leave it out to ask all")
     subject = replace(subject, format=format)
     if refused := target.refusals(subject):
         raise problems(f"{to} cannot hold this model", refused)
-    return Exported(path, _write(target, subject, cache, path, progress))
+    return Exported(path, _write(target, subject, cache, path, progress, sample))
 
 
 def _refuse_cache(target: Target, cache: str | None) -> None:
@@ -118,7 +123,7 @@ def refuse_format(target: Target, format: str | None) -> None:
 
 
 def _write(
-    target: Target, subject: ExportSubject, cache: str | None, path: Path, progress: Progress
+    target: Target, subject: ExportSubject, cache: str | None, path: Path, progress: Progress, sample: int | None
 ) -> RuntimeCertificate:
     """Write and examine a folder; it is put up only where nothing was lost."""
     with written_aside(path) as aside:
@@ -133,7 +138,7 @@ def _write(
         write_folder(aside / SOURCE, subject.model, subject.origin, subject.provenance, subject.certificate)
         with held(aside) as folder:
             files = ExportedFiles.of(folder)
-        certificate = examine_folder(target, aside, subject, manifest, files, progress).certificate
+        certificate = examine_folder(target, aside, subject, manifest, files, progress, sample).certificate
         if not certificate.complete:
             raise CheckFailed(
                 f"{target.id}: nothing is written, for in this runtime {'; '.join(certificate.losses())}. "
@@ -161,12 +166,13 @@ def examine_folder(
     manifest: Manifest,
     files: ExportedFiles,
     progress: Progress = SILENT,
+    sample: int | None = None,
 ) -> RuntimeExamination:
-    """Open a folder in the target library and ask it every fact; a library that rejects it is one clear error."""
+    """Open a folder in the target library and ask it every fact, or so many; its rejection is one clear error."""
     with in_library(target):
         runtime = target.open(folder, subject, manifest)
         conditions = target.conditions(folder, subject, manifest)
-        return examine_runtime(target.id, runtime, subject, conditions, files, progress)
+        return examine_runtime(target.id, runtime, subject, conditions, files, progress, sample)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from torch import Tensor
 from rote.measure.recall import margins
 
 BATCH = 512
-"""Questions that are asked at once."""
+"""Questions that are asked at once, at most."""
 
 
 class Runtime(ABC):
@@ -28,6 +28,8 @@ class Runtime(ABC):
     parameters: int
     vocab: int
     """Tokens that compete for the answer."""
+    rows: int = BATCH
+    """Questions that are asked at once."""
     gain: float = 1.0
     """What logits were multiplied by, so that sampling gives the answer."""
     places: dict[tuple[int, int], int] | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Integer
 from torch import Tensor
 
 from rote.constructions.build import Built
@@ -86,11 +86,32 @@ class ExportSubject:
         return torch.cat([margins(logits, answers[rows]) for rows, logits in stream_logits(exact, self.task)])
 
     @cached_property
-    def recalled(self) -> int:
-        """Facts that the model recalls in its own dtype: what a runtime must recall as well."""
+    def kept(self) -> Bool[Tensor, " facts"]:
+        """Which facts the model recalls in its own dtype: what a runtime must recall as well."""
         answers = torch.from_numpy(self.task.answers).long()
-        parts = [margins(logits, answers[rows]) > 0 for rows, logits in stream_logits(self.model, self.task)]
-        return int(torch.cat(parts).sum())
+        return torch.cat([margins(logits, answers[rows]) > 0 for rows, logits in stream_logits(self.model, self.task)])
+
+    @property
+    def recalled(self) -> int:
+        return int(self.kept.sum())
+
+    def asked(self, sample: int | None) -> Integer[Tensor, " asked"]:
+        """Facts that a runtime is asked: all, or so many, half of them those with the smallest margins and half spread
+        evenly. Keys that begin alike come one after another, so that a runtime may keep what it has read of them."""
+        order = torch.from_numpy(np.lexsort(self.contexts.T[::-1]))
+        if sample is None or sample >= len(order):
+            return order
+        chosen = torch.zeros(len(order), dtype=torch.bool)
+        chosen[self.margins.argsort(stable=True)[: sample // 2]] = True
+        others = (~chosen).nonzero().flatten()
+        spread = torch.linspace(0, len(others) - 1, sample - sample // 2, dtype=torch.float64)
+        chosen[others[spread.long()]] = True
+        return order[chosen[order]]
+
+    @cached_property
+    def largest_squares(self) -> dict[tuple[int, int], float]:
+        """The stream's largest square by the layers and dimensions of a normal form, where it was measured."""
+        return {}
 
     @cached_property
     def contexts(self) -> np.ndarray:

@@ -73,7 +73,7 @@ def _verified(
     with clean_copy(folder, write, target.data) as copy:
         cache = manifest.cache if manifest.cache in target.caches else next(iter(target.caches), None)
         own = replace(written[0], cache=cache, templates=manifest.templates, answer_tokens=manifest.answer_tokens)
-        found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress)
+        found = examine_folder(target, copy.folder, subject, own, ExportedFiles.of(folder), progress, stated.asked)
     checks = [
         *_checks(stated, found.certificate),
         CertificateCheck(MANIFEST, OWN, OWN if manifest == own else OTHER, manifest == own),

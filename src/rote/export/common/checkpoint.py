@@ -16,9 +16,11 @@ from torch import Tensor
 
 from rote.export.common.temperature import gain_for
 from rote.export.requirement import Requirement
-from rote.export.runtime import Runtime
+from rote.export.runtime import BATCH, Runtime
 from rote.export.subject import ExportSubject
 from rote.export.target import Manifest
+from rote.models.attention_only import Transformer
+from rote.models.spec import FORWARD_FLOATS, rows_within
 
 TRANSFORMERS = (
     Requirement("transformers", "transformers", "5.0"),
@@ -84,6 +86,10 @@ class CheckpointRuntime(Runtime):
         self.cache_dtype = manifest.cache
         self.parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.vocab = int(self.model.config.vocab_size)
+        # Queries, keys and values of all heads at all places stand in memory, some of them twice.
+        spec = subject.model.spec
+        heads = spec.heads * max(1, spec.head_dim) if isinstance(spec, Transformer) else 1
+        self.rows = min(BATCH, rows_within(FORWARD_FLOATS, 8 * self.context * heads))
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer(list(texts))["input_ids"]

@@ -26,6 +26,14 @@ def constant_for(largest_square: float) -> float:
     return min(LARGEST_CONSTANT, max(SMALLEST_CONSTANT, 2.0 ** math.ceil(math.log2(max(needed, 1.0)))))
 
 
+def largest_square_of(form: NormalForm, subject: ExportSubject) -> float:
+    """The stream's largest square over all facts. It is measured once: powers of two on heads leave it as it is."""
+    key = (len(form.layers), form.dim)
+    if key not in subject.largest_squares:
+        subject.largest_squares[key] = form.largest_square(torch.from_numpy(subject.contexts))
+    return subject.largest_squares[key]
+
+
 def norm_conditions(
     form: NormalForm, subject: ExportSubject, constants: Tensor, after_answers: float = 0.0
 ) -> tuple[Condition, ...]:
@@ -33,7 +41,7 @@ def norm_conditions(
 
     `after_answers` is the stream's largest square where words of an answer are read back.
     """
-    largest = max(after_answers, form.largest_square(torch.from_numpy(subject.contexts)))
+    largest = max(after_answers, largest_square_of(form, subject))
     total = float(constants.double().square().sum())
     return (
         Condition(name="stream's square beside the constant's", value=largest / total, below=ROUNDING),

@@ -12,6 +12,7 @@ Notation: D is the stream's width, d the dimensions that layers write (the first
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from rote.models.spec import FORWARD_FLOATS, rows_within
 
 BEGINNINGS = 2**13
 """Beginnings of keys that are run together."""
+WIDE_RUNS = 2**28
+"""Beginnings times heads up to which they are run in float64."""
 MATRICES = ("query", "key", "value", "output")
 WITHOUT_HEADS = "runs no Transformer without attention heads, given `heads=0`; export it to torch or huggingface"
 
@@ -123,30 +126,39 @@ class NormalForm:
 
     def _largest_after_one_layer(self, contexts: Integer[Tensor, "facts context"]) -> float:
         """The same for one layer. What it adds at a position depends on the tokens so far alone: each beginning of a
-        key is run once, and keys that are padded on the left have few."""
+        key is run once, and keys that are padded on the left have few. Very many are run in float32."""
         layer = self.layers[0]
         heads, k, dim = layer.value.shape
-        weights = {"tokens": self.tokens, **{f"layers.0.{name}": getattr(layer, name) for name in MATRICES}}
-        largest, beginning = 0.0, torch.zeros(len(contexts), dtype=torch.long)
-        for place, column in enumerate(contexts.T):
-            largest = max(largest, float((self.tokens[column.unique()] + self.positions[place]).square().sum(1).max()))
-            distinct, beginning = (beginning * len(self.tokens) + column).unique(return_inverse=True)
+        places = list(_beginnings(contexts))
+        dtype = torch.float64 if heads * sum(map(len, places)) <= WIDE_RUNS else torch.float32
+        weights = {f"layers.0.{name}": getattr(layer, name).to(dtype) for name in MATRICES}
+        weights["tokens"] = self.tokens.to(dtype)
+        largest = 0.0
+        for place, first in enumerate(places):
+            rows = contexts[first, : place + 1]
+            read = self.tokens[rows[:, -1].unique()] + self.positions[place]
+            positions = self.positions[: place + 1]
             if not place:
-                # Attention of one position to itself: as that of two equal ones.
-                alone = torch.zeros(2, 1, dtype=torch.long) + distinct[:, None, None]
-                parts, positions = [alone.flatten(1)], self.positions[:1].expand(2, -1)
-            else:
-                first = torch.empty(len(distinct), dtype=torch.long)
-                first[beginning] = torch.arange(len(contexts))
-                parts, positions = contexts[first, : place + 1].split(BEGINNINGS), self.positions[: place + 1]
+                # Attention of one position to itself: as that of two that are alike.
+                rows, positions = rows.expand(-1, 2), positions.expand(2, -1)
             spec = AttentionOnly(
                 vocab=len(self.tokens), context=len(positions), dim=dim, head_dim=max(k, layer.query.shape[1]),
                 heads=heads, scale_scores=False, wide_heads=True, query_key_rank=layer.query.shape[1],
             )  # fmt: skip
-            given = {**weights, "positions": positions}
-            for part in parts:
-                largest = max(largest, float(stream(spec, given, part).square().sum(1).max()))
+            given = {**weights, "positions": positions.to(dtype)}
+            after = (stream(spec, given, part) for part in rows.split(BEGINNINGS))
+            largest = max(largest, *(float(x.square().sum(1).max()) for x in (read, *after)))
         return largest
+
+
+def _beginnings(contexts: Integer[Tensor, "facts context"]) -> Iterator[Integer[Tensor, " beginnings"]]:
+    """For each place, one context of each distinct beginning up to there."""
+    found, vocab = torch.zeros(len(contexts), dtype=torch.long), int(contexts.max()) + 1
+    for column in contexts.T:
+        distinct, found = (found * vocab + column).unique(return_inverse=True)
+        first = torch.empty(len(distinct), dtype=torch.long)
+        first[found] = torch.arange(len(contexts))
+        yield first
 
 
 def normal_form(model: Model) -> NormalForm:

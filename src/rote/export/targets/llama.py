@@ -39,7 +39,7 @@ from rote.export.common.answer_chain import AnswerChain, chained
 from rote.export.common.checkpoint import TRANSFORMERS, CheckpointRuntime, write_checkpoint
 from rote.export.common.half_cache import half_conditions
 from rote.export.common.integers import LARGEST, integer_weights, refuse_integers
-from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
+from rote.export.common.norm_trick import ROUNDING, constant_for, largest_square_of, norm_conditions
 from rote.export.common.normal_form import NormalForm, normal_form, refuse_other_architectures, spread
 from rote.export.common.places import Pairs, inputs_of, pairs_of
 from rote.export.common.temperature import bias_below, gain_for
@@ -81,10 +81,9 @@ class Llama(Target):
             config, state = integer_checkpoint(subject, pairs, size, gain)
             write_checkpoint(folder, config, state, size - 1)
             return Manifest(self.id, gain, pairs, format=subject.format)
-        contexts = torch.from_numpy(subject.contexts)
         whole, chain = chained(subject, pairs)
         kind, form = smallest(whole, size)
-        constant = constant_for(max(form.largest_square(contexts), chain.largest_square if chain else 0.0))
+        constant = constant_for(max(largest_square_of(form, subject), chain.largest_square if chain else 0.0))
         shape = LlamaShape.of(form, kind)
         state = llama_state(form, shape, subject, pairs, size, gain, constant, chain)
         longest = subject.longest_answer

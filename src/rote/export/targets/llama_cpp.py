@@ -30,7 +30,7 @@ from torch import Tensor
 from rote.export.certificate import Condition
 from rote.export.common.gguf_blocks import FORMATS
 from rote.export.common.half_cache import half_conditions, within_half
-from rote.export.common.norm_trick import ROUNDING, constant_for, norm_conditions
+from rote.export.common.norm_trick import ROUNDING, constant_for, largest_square_of, norm_conditions
 from rote.export.common.normal_form import normal_form, refuse_other_architectures
 from rote.export.common.places import Pairs, inputs_of, pairs_of
 from rote.export.common.temperature import gain_for
@@ -104,7 +104,7 @@ class LlamaCpp(Target):
         gain, contexts = gain_for(subject), torch.from_numpy(subject.contexts)
         form = within_half(normal_form(subject.model), contexts)
         shape = LlamaShape.of(form, "mistral")
-        constant = constant_for(form.largest_square(contexts))
+        constant = constant_for(largest_square_of(form, subject))
         state = llama_state(form, shape, subject, pairs, len(texts), gain, constant)
         _write_gguf(folder / FILE, state, shape, subject.spelling.context, texts, inputs)
         return Manifest(self.id, gain, pairs)
@@ -212,7 +212,10 @@ def _write_gguf(
 
 
 class LlamaCppRuntime(Runtime):
-    """llama.cpp in this process, every fact a completion of one token."""
+    """llama.cpp in this process, every fact a completion of one token.
+
+    As its server does by itself, it keeps what it has read of the question before: keys that begin alike share that.
+    """
 
     def __init__(self, path: Path, subject: ExportSubject, manifest: Manifest) -> None:
         from gguf import GGUFReader
@@ -265,7 +268,7 @@ class LlamaCppRuntime(Runtime):
         return math.log(own / best_other) if own else -math.inf
 
     def _complete(self, given: str | list[int], **how: Any) -> dict[str, Any]:
-        asked = {"prompt": given, "n_predict": 1, "max_tokens": 1, "cache_prompt": False, "seed": 0, **how}
+        asked = {"prompt": given, "n_predict": 1, "max_tokens": 1, "cache_prompt": True, "seed": 0, **how}
         return self._server.handle_completions(asked)["choices"][0]
 
     def _post(self, what: str, content: dict[str, Any]) -> Any:
