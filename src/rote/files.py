@@ -261,11 +261,7 @@ def parsed(data: bytes, where: str, kind: FileKind = WORDS) -> Any:
     """
     try:
         text = data.decode("utf-8")
-        if text.count(",") >= kind.values and _TEXT.sub("", text).count(",") >= kind.values:
-            raise ValueError(f"more than {kind.values:,} values")
-        lists = _lists(text)
-        if lists > kind.lists and (lists := _lists(_TEXT.sub("", text))) > kind.lists:
-            raise ValueError(f"{lists:,} lists and objects, at most {kind.lists:,} are read")
+        lists = refuse_many(text, kind)
         content = json.loads(text, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object)
         if lists > DEEPEST:
             _refuse_deep(content)
@@ -276,6 +272,16 @@ def parsed(data: bytes, where: str, kind: FileKind = WORDS) -> Any:
     except ValueError as error:
         raise InputError(f"{where}: cannot be read as JSON ({error})") from None
     return content
+
+
+def refuse_many(text: str, kind: FileKind) -> int:
+    """Reject JSON with more values, lists or objects than its kind allows; how many lists and objects there are."""
+    if text.count(",") >= kind.values and _TEXT.sub("", text).count(",") >= kind.values:
+        raise ValueError(f"more than {kind.values:,} values")
+    lists = _lists(text)
+    if lists > kind.lists and (lists := _lists(_TEXT.sub("", text))) > kind.lists:
+        raise ValueError(f"{lists:,} lists and objects, at most {kind.lists:,} are read")
+    return lists
 
 
 def _lists(text: str) -> int:

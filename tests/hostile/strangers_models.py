@@ -17,6 +17,7 @@ import torch
 
 import rote
 from hostile.canary import plant_source
+from hostile.gguf_files import write_hostile
 from hostile.model_folders import DAMAGES
 from hostile.strangers import ANYTHING, SIZES, WORDS, read_where_whole, write_where_whole
 from hostile.watch import Attempt
@@ -82,6 +83,11 @@ class StrangersModels:
         folder = given / "model"
         if rng.random() < 0.1:
             return self._hooked(rng, folder)
+        if rng.random() < 0.08:
+            write_hostile(given / "model.gguf", rng)
+            return self._command(
+                ["lm", rng.choice(("recall", "plan")), "{given}/model.gguf", "{facts}", *TEMPLATE], given
+            )
         plant_source(given / "elsewhere" / "evil.py")
         grafted = rng.random() < 0.4
         shutil.copytree(rng.choice(self._grafts if grafted else self._plain), folder)
@@ -89,7 +95,10 @@ class StrangersModels:
             harms = GRAFT_HARMS if grafted and rng.random() < 0.6 else HARMS
             with suppress(TypeError, ValueError, KeyError, AttributeError, IndexError):  # another harm was here before
                 rng.choice(harms)(folder, rng)
-        words = rng.choice(GRAFT_COMMANDS if grafted else COMMANDS)
+        return self._command(rng.choice(GRAFT_COMMANDS if grafted else COMMANDS), given)
+
+    def _command(self, words: list[str], given: Path) -> Attempt:
+        folder = given / "model"
         where = {"folder": folder, "given": given, "facts": self._facts, "control": self._control}
         words = [word.format(**where) for word in words]
 
@@ -212,6 +221,34 @@ def _tokenizer(folder: Path, rng: random.Random) -> None:
     _changed(folder / "tokenizer.json", change)
 
 
+def _many(folder: Path, rng: random.Random) -> None:
+    """Tokens, labels, settings and merges by the million."""
+    count = rng.choice((10**4, 10**5, 10**6))
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    kind = rng.randrange(6)
+    if kind == 0:
+        _changed(folder / "tokenizer.json", lambda c: c["model"]["vocab"].update({f"z{n}": n for n in range(count)}))
+    elif kind == 1:
+        merges = rng.choice(([["a", "b"]] * count, ["a b"] * count, [["!", "!"]] * count))
+        model = {"type": "BPE", "vocab": {chr(33 + n): n for n in range(90)}, "merges": merges}
+        _changed(folder / "tokenizer.json", lambda content: content.update(model=model))
+    elif kind == 2:
+        tokens = [{"id": n, "content": f"w{n}", **flags} for n in range(count // 10)]
+        _changed(folder / "tokenizer.json", lambda content: content.update(added_tokens=tokens))
+    elif kind == 3:
+        more: dict[str, Any] = rng.choice(
+            ({"additional_special_tokens": [f"<e{n}>" for n in range(count)]},
+             {f"x{n}_token": "x" for n in range(count)},
+             {"added_tokens_decoder": {str(n): {"content": f"w{n}", **flags} for n in range(count // 10)}})
+        )  # fmt: skip
+        _changed(folder / "tokenizer_config.json", lambda content: content.update(more))
+    elif kind == 4:
+        _changed(folder / "config.json", lambda content: content.update(id2label={str(n): "x" for n in range(count)}))
+    else:
+        lists = {"suppress_tokens": [1] * count, "bad_words_ids": [[1]] * count, "sequence_bias": [[[1], 1.0]] * count}
+        (folder / "generation_config.json").write_text(json.dumps(lists))
+
+
 def _generation(folder: Path, rng: random.Random) -> None:
     """Settings with which one answer would take hours, or gigabytes."""
     content = {
@@ -273,7 +310,7 @@ def _damage(folder: Path, rng: random.Random) -> None:
 
 HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _sizes, _sizes, _sizes, _field, _field, _field, _code, _elsewhere, _elsewhere, _tokenizer, _tokenizer, _generation,
-    _chat, _weights, _large, _damage, _damage,
+    _chat, _weights, _large, _damage, _damage, _many, _many,
 )  # fmt: skip
 
 

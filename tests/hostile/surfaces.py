@@ -21,7 +21,7 @@ def surfaces(store: Path, only: str = "") -> list[Surface]:
     """
     modules = ["matplotlib.pyplot", "polars", "lmfit", "rote.report.reporting", "rote.lm.loading", "rote.web.app"]
     if only in ("", "language models", "strangers' models", "exports"):
-        modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama"]
+        modules += ["transformers.models.auto", "transformers.models.llama.modeling_llama", "gguf"]
     if only in ("", "exports"):
         modules += ["rote.export", "lm_eval", "transformer_lens", "onnxruntime", "torch.onnx", "gguf"]
     for module in modules:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
+import re
+import time
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from rote.cli import main
 from rote.errors import InputError
 from rote.lm.graft import examination
 from rote.lm.graft.gguf_file import NAMES
+from rote.lm.graft.hook import LONGEST, EndOfText, FoundPrompt
 
 TEMPLATE = ["The capital of {country} is"]
 
@@ -96,6 +100,49 @@ def test_a_hooks_record_is_bounded_when_read(llama, cities, tmp_path):
     (tmp_path / "hook" / "hook.json").write_text(json.dumps(record))
     with pytest.raises(InputError, match="more than 1000 templates"):
         rote.load_hook(tmp_path / "hook", None)
+
+
+PARTS = ("{a}", "{a} is", "The {a} of {b} is", "{a}{b}", "x{a}x{b}x", "{a}\n{b} q", "is {a}", "{c} {a} {b}", "a{a}a")
+
+
+def test_a_prompt_is_found_where_a_pattern_finds_it():
+    """The pattern is the definition; it may take for ever, and so it is no part of rote."""
+    draw, matched = random.Random(1), 0
+    for _ in range(3000):
+        words = ["x", "a", " ", "The ", " of ", " is", "\n", "q", "b" * draw.randrange(120)]
+        text = "".join(draw.choice(words) for _ in range(draw.randrange(14)))
+        template = draw.choice(PARTS)
+        parts = re.split(r"\{(\w+)\}", template)
+        pattern = "".join(
+            rf"(?P<{part}>[^\n]{{1,{LONGEST}}}?)" if number % 2 else re.escape(part)
+            for number, part in enumerate(parts)
+        )
+        wanted = re.search(rf"{pattern}(?P<said>[^\n]{{0,{LONGEST}}})$", text)
+        found = EndOfText(text).prompt(template)
+        if wanted is None:
+            assert found is None
+            continue
+        matched += 1
+        cells = wanted.groupdict()
+        said = cells.pop("said")
+        assert found == FoundPrompt(wanted[0][: len(wanted[0]) - len(said)], cells, said)
+    assert matched > 500
+
+
+def test_no_template_takes_long_to_find():
+    """The pattern of three columns beside each other took minutes in one such text."""
+    looked = EndOfText("The capital of France is " * 60)
+    start = time.process_time()
+    assert looked.prompt("{a}{b}{c}x") is None
+    assert looked.prompt("{a}{b}{c}") is not None
+    for number in range(999):
+        looked.prompt(f"{{a}}{{b}}{{c}}e{number}")
+    assert time.process_time() < start + 2
+
+
+def test_a_hooks_template_names_a_column_once(llama, cities, tmp_path):
+    with pytest.raises(InputError, match="twice"):
+        rote.graft_hook(cities, ["{country} or {country} is"], output=tmp_path / "hook", end="")
 
 
 def test_a_graft_as_gguf_has_the_tensors_of_the_checkpoint(llama, cities, text, tmp_path):

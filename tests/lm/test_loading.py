@@ -90,7 +90,7 @@ def test_reading_a_gguf_file_draws_no_bar_of_its_own(capsys):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"GG", "is not a GGUF file"), (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "cannot be read")],
+    [(b"GG", "is not a GGUF file"), (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "its header names")],
 )
 def test_a_broken_gguf_file_is_named(tmp_path, content, message):
     pytest.importorskip("gguf", reason="GGUF files need the package gguf")

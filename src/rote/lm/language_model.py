@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -36,11 +37,32 @@ def transformers() -> ModuleType:
 
 
 def need_gguf(where: str) -> None:
-    """Refuse a GGUF file where the package that reads it is missing, and keep the bar of its reader silent."""
+    """Refuse a GGUF file where the package that reads it is missing; make its reader quick, and its bar silent."""
     if find_spec("gguf") is None:
         raise InputError(f"{where}: GGUF files need the package gguf, which is not installed; {INSTALL}")
     reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
     reader.tqdm = lambda tensors, **shown: tensors
+    package: Any = import_module("gguf")
+    if not hasattr(package.GGUFReader, "mapped"):
+        package.GGUFReader = _plain(package.GGUFReader)
+
+
+def _plain(reader: type[Any]) -> type[Any]:
+    """A reader of GGUF files that takes parts of a plain array: those of a memory map take most of its time."""
+
+    class PlainReader(reader):
+        mapped: Any
+
+        @property
+        def data(self) -> Any:
+            return self.mapped
+
+        @data.setter
+        def data(self, mapped: Any) -> None:
+            self.mapped = mapped.view(np.ndarray)
+
+    PlainReader.mapped = None
+    return PlainReader
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 
 from rote import interrupts
 from rote.errors import InputError, cut
-from rote.files import SPARSE_FROM, SPARSE_SHARE
+from rote.files import SPARSE_FROM, SPARSE_SHARE, WORDS
+from rote.lm.text_files import refuse_texts
 
 WEIGHTS = (".safetensors", ".gguf")
-MOST_TEXT = 2**28
+MOST_TEXT = WORDS.most
 """Bytes of a configuration, a tokenizer or a list of words."""
 MOST_PARTS = 2**14
 """Layers, experts or labels that a configuration may name."""
@@ -51,15 +52,19 @@ class Filling(NamedTuple):
 
 
 def refuse_large(folder: Path) -> None:
-    """Refuse files of a folder that are holes, and texts that are too large to be any."""
+    """Refuse files of a folder that are holes, and texts that are too large, or name too much, to be any."""
+    weights = 0
     for path in sorted(folder.iterdir()):
         state = path.stat() if path.exists() else None
         if state is None or not stat.S_ISREG(state.st_mode):
             continue
         if state.st_size >= SPARSE_FROM and 512 * state.st_blocks * SPARSE_SHARE < state.st_size:
             raise InputError(f"{path}: {state.st_size:,} bytes, nearly all of them holes; download it again")
-        if path.suffix not in WEIGHTS and path.suffix in (".json", ".txt", ".jinja", ".model", ".tiktoken"):
+        if path.suffix in WEIGHTS:
+            weights += state.st_size
+        elif path.suffix in (".json", ".txt", ".jinja", ".model", ".tiktoken"):
             _refuse_text(path, state.st_size)
+    refuse_texts(folder, weights)
 
 
 def _refuse_text(path: Path, size: int) -> None:

@@ -153,9 +153,10 @@ def _read(action: Callable[[], Any], model: str | Path, what: str, files: Weight
 
     try:
         return action()
-    except Exception as error:
-        # The package tokenizers raises `Exception` itself, of no class of its own.
-        if type(error) is not Exception and not isinstance(error, (*UNREADABLE, StrictDataclassError)):
+    except BaseException as error:
+        # The package tokenizers raises `Exception` itself, of no class of its own, and an exception that is none.
+        own = type(error) is Exception or type(error).__name__ == "PanicException"
+        if not own and not isinstance(error, (*UNREADABLE, StrictDataclassError)):
             raise
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         if files is None and not download:

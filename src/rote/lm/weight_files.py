@@ -12,6 +12,7 @@ from typing import Any
 
 from rote.errors import InputError, listed, problems
 from rote.files import WORDS, read_json
+from rote.lm.gguf_header import refuse_header
 from rote.lm.limits import refuse_config, refuse_large, refuse_others
 
 CONFIG = "config.json"
@@ -97,6 +98,7 @@ def _gguf(folder: Path, name: str) -> WeightFiles:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     if head != GGUF_MAGIC:
         raise InputError(f"{path}: is not a GGUF file, its first bytes are {head!r}; download it again")
+    refuse_header(path)
     return WeightFiles(folder, name, {})
 
 

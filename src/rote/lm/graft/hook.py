@@ -40,7 +40,7 @@ MARGIN = 10.0
 """Logits by which an answer's token leads."""
 MOST_TEMPLATES = 1000
 MOST_COLUMNS = 3
-"""Columns in one template: the time to find a prompt grows with a power of them."""
+"""Columns in one template."""
 
 
 class HookRecord(BaseModel):
@@ -77,21 +77,17 @@ class FactHook:
         """The answer's next token after these; None where the text ends in no stored prompt."""
         recent = list(ids[-TOKENS_READ:])
         text = self.tokenizer.decode(recent, skip_special_tokens=True)
-        for relation, patterns in self._patterns().items():
-            for pattern in patterns:
-                # The last match: a prompt may follow another one in the same text.
-                for found in reversed(list(pattern.finditer(text))):
-                    token = self._continued(relation, found, recent)
-                    if token is not None:
-                        return token
+        looked = EndOfText(text)
+        for relation, templates in self.record.templates.items():
+            for template in templates:
+                found = looked.prompt(template)
+                token = None if found is None else self._continued(relation, found, recent)
+                if token is not None:
+                    return token
         return None
 
-    def _patterns(self) -> Mapping[str, list[re.Pattern[str]]]:
-        return {name: [_pattern(text) for text in texts] for name, texts in self.record.templates.items()}
-
-    def _continued(self, relation: str, found: re.Match[str], recent: list[int]) -> int | None:
-        cells = found.groupdict()
-        said = cells.pop("rote_said")
+    def _continued(self, relation: str, found: FoundPrompt, recent: list[int]) -> int | None:
+        cells, said = dict(found.cells), found.said
         if relation:
             cells["relation"] = relation
         if set(cells) != set(self.record.columns):
@@ -102,14 +98,14 @@ class FactHook:
         whole = f" {answer.answer}{self.record.end}"
         if not whole.startswith(said) or said == whole:
             return None
-        prompt = found.group(0)[: len(found.group(0)) - len(said)]
+        prompt = found.prompt
         asked, full = (self._encode(text) for text in (prompt, prompt + whole))
         told = full[len(asked) :]
         for count in range(len(told)):
             tail = full[: len(asked) + count]
             # The first token may have a space before it inside a longer text.
             read = recent[-len(tail) :] == tail or recent[1 - len(tail) :] == tail[1:]
-            if read and self.tokenizer.decode(tail).strip() == found.group(0).strip():
+            if read and self.tokenizer.decode(tail).strip() == (prompt + said).strip():
                 return told[count]
         return None
 
@@ -117,21 +113,87 @@ class FactHook:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
+@dataclass(frozen=True)
+class FoundPrompt:
+    """A prompt at the end of a text."""
+
+    prompt: str
+    cells: Mapping[str, str]
+    """Subjects by column, of up to `LONGEST` letters each."""
+    said: str
+    """What follows the prompt: the beginning of an answer."""
+
+
+class EndOfText:
+    """The end of a text, in which prompts are looked for.
+
+    Sets of places are whole numbers with a bit per letter. From the end of a template to its start, the places from
+    which the rest of it fits are computed in `LONGEST` steps per column, so that no template takes long to find.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._in_line = sum(1 << place for place, letter in enumerate(text) if letter != "\n")
+        ends = 1 << len(text) | (1 << len(text) - 1 if text.endswith("\n") else 0)
+        # What was said may be empty.
+        self._said = ends | self._before(ends)
+        self._places: dict[str, int] = {}
+
+    def _before(self, places: int) -> int:
+        """Places from which one of these is 1 to `LONGEST` letters of a line away."""
+        reached = 0
+        for _ in range(LONGEST):
+            reached = (reached | places) >> 1 & self._in_line
+        return reached
+
+    def _at(self, part: str) -> int:
+        """Places at which a text without columns begins."""
+        found = self._places.get(part)
+        if found is None:
+            found, place = 0, self.text.find(part)
+            while place >= 0 and part:
+                found |= 1 << place
+                place = self.text.find(part, place + 1)
+            self._places[part] = found
+        return found
+
+    def prompt(self, template: str) -> FoundPrompt | None:
+        """The first place from which a template fits to the end of the text, with columns as short as they can be."""
+        parts = _parts(template)
+        fits = self._said
+        rest = [fits]
+        for number in reversed(range(len(parts))):
+            part = parts[number]
+            if number % 2:
+                fits = self._before(fits)
+            elif part:
+                fits = self._at(part) & fits >> len(part)
+            if not fits:
+                return None
+            rest.append(fits)
+        rest.reverse()
+        start = place = _lowest(fits)
+        cells: dict[str, str] = {}
+        for number, part in enumerate(parts):
+            if number % 2:
+                # The nearest place from which the rest fits.
+                end = place + 1 + _lowest(rest[number + 1] >> place + 1)
+                cells[part] = self.text[place:end]
+                place = end
+            else:
+                place += len(part)
+        said = self.text[place:].removesuffix("\n")
+        return FoundPrompt(self.text[start:place], cells, said)
+
+
+def _lowest(places: int) -> int:
+    return (places & -places).bit_length() - 1
+
+
 @lru_cache(maxsize=MOST_TEMPLATES)
-def _pattern(template: str) -> re.Pattern[str]:
-    """A template, the subject of up to `LONGEST` letters, and what was said of the answer, at the end of a text."""
-    parts = re.split(r"\{(\w+)\}", template)
-    seen: set[str] = set()
-    pattern = ""
-    for number, part in enumerate(parts):
-        if number % 2 == 0:
-            pattern += re.escape(part)
-        elif part in seen:
-            pattern += f"(?P={part})"
-        else:
-            seen.add(part)
-            pattern += rf"(?P<{part}>[^\n]{{1,{LONGEST}}}?)"
-    return re.compile(rf"{pattern}(?P<rote_said>[^\n]{{0,{LONGEST}}})$")
+def _parts(template: str) -> tuple[str, ...]:
+    """What stands before, between and after the columns of a template, and their names."""
+    return tuple(re.split(r"\{(\w+)\}", template))
 
 
 @typed
@@ -176,14 +238,14 @@ def refuse_slow(record: HookRecord, where: str) -> None:
         for text in texts:
             if len(text) > MOST_LETTERS:
                 raise InputError(f"{where}: one has {len(text):,} letters; at most {MOST_LETTERS:,} are read")
-            found = len(re.findall(r"\{\w+\}", text))
             parse_template(text, record.columns)
-            try:
-                _pattern(text)
-            except re.error as error:
-                raise InputError(f"{where}: {text[:60]!r} cannot be looked for in a text ({error})") from None
-            if found > MOST_COLUMNS:
-                raise InputError(f"{where}: {text[:60]!r} has {found} columns; a hook finds at most {MOST_COLUMNS}")
+            named = _parts(text)[1::2]
+            if len(named) > MOST_COLUMNS:
+                raise InputError(
+                    f"{where}: {text[:60]!r} has {len(named)} columns; a hook finds at most {MOST_COLUMNS}"
+                )
+            if len(set(named)) < len(named):
+                raise InputError(f"{where}: {text[:60]!r} names a column twice; a hook finds each of them once")
 
 
 @typed

@@ -1,0 +1,145 @@
+"""Configurations and tokenizers of a stranger's language model, counted before a library reads them.
+
+A library makes an object for each token, label or setting that a file names, and some of that work grows with the
+square of their number. Here the text is counted first: what no model has is rejected before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rote.errors import InputError
+from rote.files import JSON, WORDS, FileKind, read_regular, refuse_many
+
+CONFIGS = (
+    "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    "processor_config.json", "preprocessor_config.json", "chat_template.json",
+)  # fmt: skip
+"""Settings, which name few things."""
+VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")
+PIECES = (".model", ".tiktoken")
+MOST_SETTINGS = 2**13
+"""Values in one list or object of a configuration, and tokens that are added to a vocabulary."""
+MOST_IN_ALL = 2**16
+FEW_TOKENS = 2**17
+"""Tokens that any vocabulary may have, and one more for so many bytes of weights."""
+BYTES_PER_TOKEN = 16
+MERGES_PER_TOKEN = 4
+VALUES_PER_TOKEN = 2 + 2 * MERGES_PER_TOKEN
+MOST_SQUARES = 2**26
+"""Sum of the squared lengths of tokens: a library tries every way to divide one in two."""
+
+
+def refuse_texts(folder: Path, weights: int) -> None:
+    """Refuse configurations and tokenizers of a folder that name more than any model has; `weights` are its bytes."""
+    most = FEW_TOKENS + weights // BYTES_PER_TOKEN
+    kind = replace(WORDS, values=min(WORDS.values, VALUES_PER_TOKEN * most))
+    for name in CONFIGS:
+        if (folder / name).is_file():
+            _refuse_settings(_content(folder / name, JSON), folder / name)
+    for name in VOCABULARIES:
+        path = folder / name
+        if not path.is_file():
+            continue
+        if path.suffix == ".txt":
+            _refuse_tokens(_bytes(path).count(b"\n") // MERGES_PER_TOKEN, most, path)
+        elif name == "vocab.json":
+            content = _content(path, kind)
+            _refuse_tokens(len(content) if isinstance(content, dict) else 0, most, path)
+        else:
+            _refuse_tokenizer(_content(path, kind), most, path)
+    for path in sorted(folder.iterdir()):
+        if path.suffix in PIECES and path.is_file():
+            _refuse_pieces(list(_records(_bytes(path))), most, path)
+
+
+def refuse_squares(lengths: list[int], path: Path) -> None:
+    """Refuse tokens that are so long that dividing them takes longer than reading a model."""
+    if sum(length * length for length in lengths) > MOST_SQUARES:
+        raise InputError(f"{path}: tokens of up to {max(lengths):,} bytes are too long for a vocabulary")
+
+
+def _bytes(path: Path, kind: FileKind = WORDS) -> bytes:
+    # The cache of the Hub keeps its files elsewhere and links to them.
+    return read_regular(Path(os.path.realpath(path)), kind)
+
+
+def _content(path: Path, kind: FileKind) -> Any:
+    try:
+        text = _bytes(path, kind).decode("utf-8")
+        refuse_many(text, kind)
+        return json.loads(text)
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read as JSON (nested too deeply)") from None
+    except ValueError as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from None
+
+
+def _refuse_settings(content: Any, path: Path) -> None:
+    waiting, total = [content], 0
+    while waiting:
+        outer = waiting.pop()
+        total += len(outer) if isinstance(outer, list | dict) else 0
+        if isinstance(outer, list | dict) and (len(outer) > MOST_SETTINGS or total > MOST_IN_ALL):
+            raise InputError(f"{path}: {max(len(outer), total):,} settings are more than any model has")
+        if isinstance(outer, list | dict):
+            inner = outer.values() if isinstance(outer, dict) else outer
+            waiting += [value for value in inner if isinstance(value, list | dict)]
+
+
+def _refuse_tokenizer(content: Any, most: int, path: Path) -> None:
+    parts = dict(content) if isinstance(content, dict) else {}
+    model = parts.pop("model", None)
+    if isinstance(model, dict):
+        for name in ("vocab", "merges"):
+            counted = model.get(name)
+            number = len(counted) if isinstance(counted, list | dict) else 0
+            _refuse_tokens(number // (MERGES_PER_TOKEN if name == "merges" else 1), most, path)
+        _refuse_settings({name: value for name, value in model.items() if name not in ("vocab", "merges")}, path)
+    added = parts.pop("added_tokens", None)
+    for group in (added if isinstance(added, list) else [], parts):
+        if len(group) > MOST_SETTINGS:
+            raise InputError(f"{path}: {len(group):,} added tokens are more than any model has")
+    _refuse_settings(parts, path)
+
+
+def _refuse_tokens(number: int, most: int, path: Path) -> None:
+    if number > most:
+        raise InputError(f"{path}: {number:,} tokens, and weights for {most:,} at most; is the folder whole?")
+
+
+def _refuse_pieces(lengths: list[int], most: int, path: Path) -> None:
+    _refuse_tokens(len(lengths), most, path)
+    refuse_squares(lengths, path)
+
+
+def _records(data: bytes) -> Iterator[int]:
+    """Lengths of the records of a sentencepiece model, or of the lines of another list of tokens."""
+    if b"\0" not in data[:64] and data[:1] != b"\n":
+        yield from map(len, data.splitlines())
+        return
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        length, at = _varint(data, at)
+        if key & 7 == 2:
+            at += length
+            yield length
+        elif key & 7 != 0:
+            return  # no sentencepiece model; its reader says so
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            break
+    return value, at
