@@ -38,7 +38,9 @@ def test_a_sample_is_asked_stated_and_verified(rote, model, tmp_path):
     every = rote("export", model, "--to", "torch", "-o", "all", "--sample", "30", "--json").json
     assert every["asked"] is None
     assert done.json["min_margin_float64"] == every["min_margin_float64"]
-    assert rote("verify", "there", FACTS).code == 0
+    verified = rote("verify", "there", FACTS)
+    assert (verified.code, "holds for 10 of 30 facts" in verified.out) == (0, True)
+    assert max(map(len, verified.out.splitlines()[:-3])) <= 80
     out = rote("export", model, "--to", "torch", "-o", "again", "--sample", "10").out
     assert "10 of 10 facts asked, of 30 stored, recalled through torch" in out
     stated = json.loads((tmp_path / "there" / "certificate.json").read_text())

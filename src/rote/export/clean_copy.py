@@ -27,7 +27,7 @@ from rote.folders.layout import SOURCE
 from rote.folders.tensors import TensorFile
 
 BYTECODE = (".pyc", ".pyo", ".so", ".pyd")
-OWN, OTHER = "as this release writes it", "another"
+OWN, OTHER = "this release's", "another"
 """What is said of a file of the folder, beside the one that rote writes."""
 NAME = r"[\w:-]+"
 """What names of tasks and fingerprints are made of."""
