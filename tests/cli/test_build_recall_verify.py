@@ -160,6 +160,13 @@ def test_keys_of_one_token_are_built_and_what_was_left_is_said(rote, tmp_path):
     assert "left dana2025.theorem1: " in outcome.out
 
 
+def test_a_fallback_names_the_flag_that_allows_a_transformer(rote):
+    outcome = rote("build", "random:vocab=200,context=2,facts=20001,seed=1", "-o", "model", "--within", "1s")
+    said = " ".join(outcome.out.split())
+    assert "every command takes dana2025.theorem1" in said
+    assert "--within 60 allows it left rote.selector: " in said
+
+
 def test_the_command_of_a_plan_builds_what_it_says(rote, tmp_path):
     import json
     import shlex

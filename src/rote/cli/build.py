@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from rote.cli.options import Facts, ReadingOptions, Seed, bars, read_facts, settings, tell
 from rote.cli.output import AsJson, describe, print_folded, print_json, print_pairs
-from rote.cli.usage import seconds
+from rote.cli.usage import in_flags, seconds
 from rote.display import number
 from rote.models.grid import GridName
 from rote.models.spec import Dtype
@@ -19,6 +19,12 @@ LABELS = {"min_margin": "smallest logit margin"}
 MEASURES = (
     "bits_per_parameter", "bits_per_weight_bit", "min_margin", "margin_rounding", "divergence", "largest_error"
 )  # fmt: skip
+
+FLAGS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in ("method", "dim", "head_dim", "heads", "dtype", "seed", "within", "smallest")
+}
+"""Flags of the options that reasons name."""
 
 
 def build(
@@ -146,7 +152,7 @@ def build(
             ),
             "runner-up": summary["runner_up"] or "-",
             **(
-                {"budget": f"{built.budget:g} CPU seconds for the choice of a method"}
+                {"budget": f"{built.budget:g} s of CPU time for the choice of a method"}
                 if built.budget is not None and built.attempts
                 else {}
             ),
@@ -155,6 +161,8 @@ def build(
         },
     )
     if built.limits:
-        print_folded(f"{built.limits}\n")
+        print_folded(in_flags(built.limits, FLAGS))
+        print()
     for attempt in built.attempts:
-        print_folded(f"left {attempt}")
+        lines = (line.strip().removeprefix("- ") for line in str(attempt).splitlines())
+        print_folded(in_flags(f"left {'; '.join(lines)}", FLAGS))

@@ -247,7 +247,7 @@ def _smallest_that_holds(
         try:
             built = _by(construction, task, sizes, {}, dtype, seed, keep_keys, progress, work, deadline)
         except (InputError, CheckFailed) as error:
-            abandoned.append(Abandoned(candidate.name, str(error)))
+            abandoned.append(Abandoned(candidate.name, str(error).removeprefix(f"{candidate.method}: ")))
             return None
         certificate = built.certificate
         if not certificate.complete:
@@ -307,7 +307,7 @@ def _smallest_folder(
             construction, deadline = construction_named(candidate.method), budget.deadline if tried else None
             built = _by(construction, task, {}, {}, dtype, seed, keep_keys, progress, work, deadline)
         except (InputError, CheckFailed) as error:
-            abandoned.append(Abandoned(candidate.method, str(error)))
+            abandoned.append(Abandoned(candidate.method, str(error).removeprefix(f"{candidate.method}: ")))
             continue
         tried.append((_sizes(built)["folder_bytes"], built))
         tried.sort(key=lambda pair: pair[0])
