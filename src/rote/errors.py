@@ -78,9 +78,9 @@ class CheckFailed(RoteError):
 
 
 MOST_PROBLEMS = 50
-MOST_DETAILED = 4096
-"""Problems of one input that are described by pydantic."""
 """Problems that one message lists."""
+MOST_DETAILED = 4096
+"""Problems of one input that pydantic describes."""
 MOST_NAMES = 20
 """Names that one sentence lists."""
 MOST_COMPARED = 500

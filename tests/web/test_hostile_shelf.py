@@ -176,6 +176,32 @@ def test_work_that_breaks_its_limits_is_stopped_and_rests():
         workers.close()
 
 
+def test_a_request_that_was_given_up_keeps_no_other_from_its_answer():
+    """Both wait for one process; when the first has waited long enough, the process ends and the second is told."""
+    import asyncio
+
+    from rote.web.workers import Stopped, Workers
+
+    workers = Workers(seconds=2.0)
+
+    async def asked(after: float) -> float:
+        await asyncio.sleep(after)
+        start = time.monotonic()
+        with pytest.raises(Stopped, match="longer than 2 s"):
+            await workers.ask("one", "loop", "time.sleep", 60.0)
+        return time.monotonic() - start
+
+    async def both() -> tuple[float, float]:
+        await asyncio.to_thread(workers.result, "one", "fine", "time.sleep", 0.0)
+        return await asyncio.gather(asked(0.0), asked(1.0))
+
+    try:
+        first, second = asyncio.run(both())
+        assert second < first - 0.3
+    finally:
+        workers.close()
+
+
 def test_a_folder_that_costs_more_to_open_than_its_bytes_explain_ends_its_process(tmp_path):
     """By CPU time, which no clock of the server counts; the process that is ended is no thread of the page's."""
     (tmp_path / "config.json").write_bytes(b" " * 1000)
@@ -281,6 +307,35 @@ def test_each_dropped_table_has_a_process_of_its_own_that_ends_with_it(client):
     for content in (b"a,b\nx,y\n", b"\xff\xfe\x00"):
         client.post("/planner/table?name=t.csv", content=content, headers={"Origin": "http://localhost"})
         assert not [key for key in client.app.state.workers._workers if key[0] == "table"]
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_tables_that_many_drop_at_once_are_all_read(tmp_path, alike):
+    """A process is neither ended while another request waits for it nor stopped to make room."""
+    import asyncio
+
+    import httpx
+
+    from rote.web.app import make_app
+
+    app = make_app([tmp_path])
+
+    async def dropped() -> list[int]:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=100) as browser:
+
+            async def drop(number: int) -> int:
+                content = b"a,b\nx,y\n" if alike else f"a,b\nx,y{number}\n".encode()
+                origin = {"Origin": "http://localhost"}
+                return (await browser.post("/planner/table?name=t.csv", content=content, headers=origin)).status_code
+
+            return await asyncio.gather(*map(drop, range(40)))
+
+    try:
+        assert asyncio.run(dropped()) == [200] * 40
+        assert not app.state.workers._workers
+    finally:
+        app.state.workers.close()
 
 
 @contextmanager

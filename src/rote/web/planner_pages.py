@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,19 +16,23 @@ from starlette.requests import ClientDisconnect
 from rote.experiments.sizing.charts import plan_chart
 from rote.tasks.facts import source_names
 from rote.web.facts_choice import NO_TABLE, Tables
+from rote.web.jobs import Busy
 from rote.web.pages import page
 from rote.web.planner import DTYPES, FACTS_LIMITS, LIMITS, VARIANTS, PlannerState, state_of
 from rote.web.plans import plan_of
 from rote.web.query import Query
-from rote.web.workers import Workers
+from rote.web.workers import MOST_WAITING, Workers
 from rote.words import command
 
 MOST_BYTES = 8 * 2**20
 """Of a table that is dropped on the page."""
+TABLES_AT_ONCE = 4
+"""Dropped tables that are read at a time, each in a process; others wait, so that no process makes room for them."""
 
 
 def add(app: FastAPI, tables: Tables, workers: Workers) -> None:
     """Add the planner's addresses."""
+    turns = Turns(TABLES_AT_ONCE)
 
     @app.get("/planner")
     def planner(request: Request) -> Response:
@@ -61,13 +68,36 @@ def add(app: FastAPI, tables: Tables, workers: Workers) -> None:
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         key = ("table", hashlib.sha256(data).digest(), name)
-        try:
-            shape, _ = await workers.ask(key, name, "read_table", bytes(data), name)
-        finally:
-            workers.release(key)
+        async with turns.taken():
+            try:
+                shape, _ = await workers.ask(key, name, "read_table", bytes(data), name)
+            finally:
+                workers.release(key)
         chosen = tables.keep(bytes(data), name, shape)
         state = state_of(Query({key: str(value) for key, value in chosen.address.items()}))
         return JSONResponse({"address": state.address})
+
+
+class Turns:
+    """So many requests at a time; `MOST_WAITING` others wait, and more are rejected."""
+
+    def __init__(self, at_once: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        if self._waiting >= MOST_WAITING:
+            raise Busy("too much is being computed at the moment; try again in a minute")
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()
 
 
 def _numbers(state: PlannerState) -> dict[str, Any]:

@@ -108,14 +108,17 @@ class _Worker:
                 break
             with self.lock:
                 answer = self.waiting.pop(number, None)
-            if answer is not None and kind == "":
+            if answer is None or not answer.set_running_or_notify_cancel():
+                continue  # nobody waits any longer
+            if kind == "":
                 answer.set_result(value)
-            elif answer is not None:
+            else:
                 answer.set_exception(ERRORS.get(kind, InputError)(value))
         with self.lock:
             left, self.waiting = list(self.waiting.values()), {}
         for answer in left:
-            answer.set_exception(Stopped(self.why))
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(Stopped(self.why))
 
     def stop(self, why: str, evicted: bool = False) -> None:
         self.why, self.evicted = why, evicted
@@ -169,11 +172,13 @@ class Workers:
         raise Stopped(why) from None
 
     def release(self, key: Hashable) -> None:
-        """End the process of this key, which nobody will ask again."""
+        """End the process of this key unless other requests wait for it; the last of them ends it."""
         with self._lock:
-            worker = self._workers.pop(key, None)
-        if worker is not None:
-            worker.stop("its work is done", evicted=True)
+            worker = self._workers.get(key)
+            if worker is None or worker.waiting:
+                return
+            del self._workers[key]
+        worker.stop("its work is done", evicted=True)
 
     def close(self) -> None:
         with self._lock:
