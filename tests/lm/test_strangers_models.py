@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,24 @@ def test_pieces_that_are_long_are_not_divided(theirs, lengths):
     records = b"".join(bytes([10, 0x80 | length & 127, length >> 7]) + b"x" * length for length in lengths)
     (folder / "tokenizer.model").write_bytes(records)
     with pytest.raises(InputError, match="too long for a vocabulary"):
+        rote.load_language_model(folder)
+
+
+@pytest.mark.parametrize("record", [b"\n\0", b"x\n"])
+def test_pieces_beyond_a_vocabulary_are_not_counted_to_the_end(theirs, record):
+    folder = theirs()
+    (folder / "tokenizer.model").write_bytes(record * 2**24)
+    start = time.process_time()
+    with pytest.raises(InputError, match="tokens, and weights for"):
+        rote.load_language_model(folder)
+    assert time.process_time() < start + 2
+
+
+def test_a_folder_of_many_lists_of_pieces_is_not_read(theirs):
+    folder = theirs()
+    for number in range(20):
+        (folder / f"{number}.model").write_bytes(b"\n\1x")
+    with pytest.raises(InputError, match="20 lists of tokens"):
         rote.load_language_model(folder)
 
 

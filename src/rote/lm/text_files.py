@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ CONFIGS = (
 """Settings, which name few things."""
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")
 PIECES = (".model", ".tiktoken")
+MOST_PIECES = 8
+"""Files of tokens in one folder."""
 MOST_SETTINGS = 2**13
 """Values in one list or object of a configuration, and tokens that are added to a vocabulary."""
 MOST_IN_ALL = 2**16
@@ -53,9 +56,12 @@ def refuse_texts(folder: Path, weights: int) -> None:
             _refuse_tokens(len(content) if isinstance(content, dict) else 0, most, path)
         else:
             _refuse_tokenizer(_content(path, kind), most, path)
-    for path in sorted(folder.iterdir()):
-        if path.suffix in PIECES and path.is_file():
-            _refuse_pieces(list(_records(_bytes(path))), most, path)
+    pieces = sorted(path for path in folder.iterdir() if path.suffix in PIECES and path.is_file())
+    if len(pieces) > MOST_PIECES:
+        raise InputError(f"{folder}: {len(pieces):,} lists of tokens ({', '.join(PIECES)}) are more than any model has")
+    for path in pieces:
+        # No more of them than are wrong: a small file may hold thirty million empty ones.
+        _refuse_pieces(list(islice(_records(_bytes(path)), most + 1)), most, path)
 
 
 def refuse_squares(lengths: list[int], path: Path) -> None:
@@ -121,7 +127,12 @@ def _refuse_pieces(lengths: list[int], most: int, path: Path) -> None:
 def _records(data: bytes) -> Iterator[int]:
     """Lengths of the records of a sentencepiece model, or of the lines of another list of tokens."""
     if b"\0" not in data[:64] and data[:1] != b"\n":
-        yield from map(len, data.splitlines())
+        start = 0
+        while start < len(data):
+            end = data.find(b"\n", start)
+            end = len(data) if end < 0 else end
+            yield end - start
+            start = end + 1
         return
     at = 0
     while at < len(data):
