@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from hostile.surfaces import SHARES, surfaces
@@ -49,3 +52,20 @@ def test_the_watch_sees_what_it_watches_for(tmp_path, monkeypatch):
     assert left == "leaves behind left"
     monkeypatch.setattr("hostile.watch.SECONDS", 0.1)
     assert watched(Slow(), 0, tmp_path / "scratch").flaws[0].startswith("hangs")
+
+
+def test_the_watch_counts_processes_that_have_ended(tmp_path):
+    spin = "import time\nwhile time.process_time() < 0.4: pass"
+
+    class Forking:
+        name = "forking"
+
+        def __init__(self, helped):
+            self.helped = helped
+
+        def bad(self, rng, given):
+            return lambda: subprocess.run([sys.executable, "-c", spin], check=True).returncode == 0
+
+    for helped in (False, True):
+        verdict = watched(Forking(helped), 0, tmp_path / "scratch")
+        assert verdict.seconds > 0.4

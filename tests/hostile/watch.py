@@ -75,8 +75,8 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     here, before = Path.cwd(), _resident("VmRSS")
     _forget_peak()
     os.chdir(work)
-    helpers = _helpers() if getattr(surface, "helped", False) else {}
-    start = time.process_time()
+    helped = getattr(surface, "helped", False)
+    start = _spent(helped)
     try:
         with _clock(), redirect_stdout(printed), redirect_stderr(printed):
             accepted = attempt()
@@ -85,7 +85,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     except BaseException as error:  # noqa: BLE001  (whatever comes out here is looked for)
         flaws.append(f"traceback: {_told(error)}")
     finally:
-        seconds = time.process_time() - start
+        seconds = _spent(helped) - start
         os.chdir(here)
         flaws += [f"code ran: {what}" for what in canary.disarm()]
     if "Traceback (most recent call last)" in printed.getvalue():
@@ -93,10 +93,8 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     if hidden := UNSEEN.search(printed.getvalue()):
         flaws.append(f"prints {hidden[0]!r} as it is")
     memory = max(0, _resident("VmHWM") - before)
-    if getattr(surface, "helped", False):
-        for process, (spent, taken) in _helpers().items():
-            seconds += spent - helpers.get(process, (0.0, 0))[0]
-            memory = max(memory, taken)
+    if helped:
+        memory = max(memory, *_memory_of_helpers())
     if seconds > SECONDS and not flaws:
         flaws.append(f"hangs: {seconds:.1f} s")
     left = sorted(_files(work) | _files(given) - made)
@@ -160,28 +158,40 @@ def _resident(name: str, process: int | str = "self") -> int:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith(f"{name}:"))
 
 
-def _helpers() -> dict[int, tuple[float, int]]:
-    """CPU seconds of the processes that work for this one, and bytes that each took beyond its parent's at the peak."""
-    parents: dict[int, int] = {}
-    spent: dict[int, float] = {}
-    sizes: dict[int, tuple[int, int]] = {}
-    for entry in Path("/proc").iterdir():
+def _spent(helped: bool) -> float:
+    """CPU seconds of this process and of those that worked for it, ended or not.
+
+    Ended ones count for the process that waited for them: this one, or the one from which workers are forked.
+    """
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = time.process_time() + ended.ru_utime + ended.ru_stime
+    if helped:
+        ticks = os.sysconf("SC_CLK_TCK")
+        seconds += sum(sum(map(int, counts[11:15])) / ticks for _, counts in _helpers())
+    return seconds
+
+
+def _memory_of_helpers() -> Iterator[int]:
+    """Bytes that each live process took beyond its parent's at the peak."""
+    yield 0
+    for process, counts in _helpers():
         with suppress(OSError, StopIteration):
+            parent = _resident("VmRSS", int(counts[1]))
+            yield max(0, _resident("VmHWM", process) - parent)
+
+
+def _helpers() -> list[tuple[int, list[str]]]:
+    """The processes that work for this one, with their fields in `/proc/PID/stat` after the name."""
+    told: dict[int, list[str]] = {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
             if entry.name.isdigit():
-                counts = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
-                parents[int(entry.name)] = int(counts[1])
-                spent[int(entry.name)] = (int(counts[11]) + int(counts[12])) / os.sysconf("SC_CLK_TCK")
+                told[int(entry.name)] = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
     ours, found = {os.getpid()}, True
     while found:
-        found = {process for process, parent in parents.items() if parent in ours} - ours
+        found = {process for process, counts in told.items() if int(counts[1]) in ours} - ours
         ours |= found
-    for process in ours:
-        with suppress(OSError, StopIteration):
-            sizes[process] = (_resident("VmRSS", process), _resident("VmHWM", process))
-    return {
-        process: (spent[process], max(0, sizes[process][1] - sizes.get(parents[process], (0, 0))[0]))
-        for process in ours & set(sizes) - {os.getpid()}
-    }
+    return [(process, told[process]) for process in ours - {os.getpid()}]
 
 
 def _forget_peak() -> None:
