@@ -22,6 +22,7 @@ from hostile.model_folders import DAMAGES
 from hostile.strangers import ANYTHING, SIZES, WORDS, read_where_whole, write_where_whole
 from hostile.watch import Attempt
 from rote.cli import main
+from rote.folders.parts import PartFiles
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lm"))
 from tiny import save_bert, save_llama_like, save_wide_gpt2
@@ -62,6 +63,35 @@ class StrangersModels:
 
         self._hook = rote.graft_hook(self._facts, [TEMPLATE[1].format()], output=store / "hook", end="")
         self._tokens = rote.load_language_model(llama).tokenizer
+        self._llama, self._parts = llama, self._kept_by(llama, store / "kept")
+
+    def _kept_by(self, model: Path, output: Path) -> dict[str, bytes]:
+        """The parts that a graft keeps while it is made, by the names of their files."""
+        kept: dict[str, bytes] = {}
+        write = PartFiles.write
+
+        def written(self: PartFiles, name: str, data: bytes) -> None:
+            kept[f"{name}.safetensors"] = data
+            write(self, name, data)
+
+        PartFiles.write = written  # pyright: ignore[reportAttributeAccessIssue]
+        try:
+            rote.graft(model, self._facts, [TEMPLATE[1].format()], output=output, end="", control=self._control)
+        finally:
+            PartFiles.write = write  # pyright: ignore[reportAttributeAccessIssue]
+        return kept
+
+    def _resumed(self, rng: random.Random, given: Path) -> Attempt:
+        """A graft beside which parts lie that no interrupted one kept."""
+        folder = given / ".out.resume"
+        folder.mkdir()
+        for name, data in self._parts.items():
+            if rng.random() < 0.7:
+                (folder / name).write_bytes(data)
+        for name in rng.sample(sorted(self._parts), rng.choice((1, 1, 2))):
+            rng.choice(PART_HARMS)(folder / name, rng)
+        words = ["graft", str(self._llama), "{facts}", *TEMPLATE, "--control", "{control}", "--end", ""]
+        return self._command([*words, "-o", "{given}/out"], given)
 
     def _hooked(self, rng: random.Random, folder: Path) -> Attempt:
         """A hook, read and asked as `generate` of transformers would ask it."""
@@ -83,6 +113,8 @@ class StrangersModels:
         folder = given / "model"
         if rng.random() < 0.1:
             return self._hooked(rng, folder)
+        if rng.random() < 0.04:
+            return self._resumed(rng, given)
         if rng.random() < 0.08:
             write_hostile(given / "model.gguf", rng)
             return self._command(
@@ -424,6 +456,42 @@ def _hook_templates(folder: Path, rng: random.Random) -> None:
 def _hook_model(folder: Path, rng: random.Random) -> None:
     files = [path for path in sorted((folder / "facts").iterdir()) if path.is_file()]
     rng.choice(DAMAGES)(rng.choice(files), rng)
+
+
+def _part_of_another_shape(path: Path, rng: random.Random) -> None:
+    """A part that is well formed and is not what was computed: other lists, tensors of other sizes or dtypes."""
+    result = rng.choice(
+        (7, "x", None, {"list": []}, {"tuple": [1]}, {"tensor": 0}, {"tensor": 1}, {"tuple": [{"tensor": 0}] * 12},
+         {"dict": [["a", 1]]}, {"dict": [[[], 1]]}, {"x": 1}, {"list": [1] * 10**6}, {"tensor": "9" * 99}, [1, [2]])
+    )  # fmt: skip
+    text = torch.tensor(list(json.dumps(result).encode()), dtype=torch.uint8)
+    shape = rng.choice(((), (0,), (2, 3), (1, 64), (5, 64), (2**12, 64)))
+    dtype = rng.choice((torch.float32, torch.int64, torch.bool, torch.bfloat16))
+    value = rng.choice((0.0, 1.0, float("nan"), 1e30))
+    filled = torch.full(shape, value, dtype=torch.float32).to(dtype)
+    path.write_bytes(safetensors.torch.save({"result": text, "0": filled, "1": filled.clone()}))
+
+
+def _part_that_is_large(path: Path, rng: random.Random) -> None:
+    size = rng.choice((2**20, 2**27))
+    path.write_bytes(safetensors.torch.save({"result": torch.zeros(size, dtype=torch.uint8)}))
+
+
+def _part_that_is_no_file(path: Path, rng: random.Random) -> None:
+    path.unlink(missing_ok=True)
+    victim = path.parents[1] / "victim"
+    rng.choice((lambda: os.mkfifo(path), lambda: path.symlink_to("/dev/zero"), lambda: path.symlink_to(victim)))()
+
+
+def _part_that_is_damaged(path: Path, rng: random.Random) -> None:
+    path.touch()
+    rng.choice(DAMAGES)(path, rng)
+
+
+PART_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
+    _part_of_another_shape, _part_of_another_shape, _part_of_another_shape, _part_that_is_large, _part_that_is_no_file,
+    _part_that_is_damaged,
+)  # fmt: skip
 
 
 HOOK_HARMS: tuple[Callable[[Path, random.Random], None], ...] = (

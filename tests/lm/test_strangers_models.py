@@ -17,6 +17,7 @@ import rote
 from hostile.gguf_files import field, listed, packed, tensor, text, whole
 from rote.cli import main
 from rote.errors import InputError, WriteFailed
+from rote.folders.parts import PartFiles
 from rote.lm.chat import chat_lead
 from rote.lm.graft.parts import Parts
 
@@ -337,6 +338,57 @@ def test_planted_parts_of_a_graft_are_made_again(made, tmp_path, how):
     assert [entry.is_file() and not entry.is_symlink() for entry in folder.iterdir()] == [True]
     assert victim.read_text() == "precious"
     assert torch.equal(Parts(folder, "x")("a", lambda: torch.zeros(2)), torch.full((2,), 3.0))
+
+
+PLANTED = {
+    "a number": 7, "no list": None, "an empty list": {"list": []}, "other tensors": {"tuple": [{"tensor": 0}] * 12},
+    "a tensor": {"tensor": 0}, "names": {"dict": [["a", 1]]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_planted_parts_of_another_structure_are_removed_in_one_message(made, tmp_path, monkeypatch, planted):
+    """Their names are those of the same inputs, so that they are read; then the work fails on each in another way."""
+    kept, write = {}, PartFiles.write
+
+    def written(self, name, data):
+        kept[name] = data
+        write(self, name, data)
+
+    def grafted(output):
+        text = made / "control.txt"
+        return rote.graft(made / "llama", made / "capitals.csv", [TEMPLATE], output=output, end="", control=text)
+
+    monkeypatch.setattr(PartFiles, "write", written)
+    grafted(tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")
+    result = torch.tensor(list(json.dumps(PLANTED[planted]).encode()), dtype=torch.uint8)
+    folder, failed = tmp_path / ".out.resume", 0
+    for name in sorted(kept):
+        folder.mkdir()
+        for other, data in kept.items():
+            (folder / f"{other}.safetensors").write_bytes(data)
+        data = safetensors.torch.save({"result": result, "0": torch.zeros(2, 3)})
+        (folder / f"{name}.safetensors").write_bytes(data)
+        try:
+            grafted(tmp_path / "out")
+        except InputError as error:
+            failed += 1
+            assert str(error).endswith("removed, run it again")  # noqa: PT017
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        assert not folder.exists()
+    assert failed
+
+
+def test_a_planted_part_of_a_gigabyte_is_not_spelled_out(tmp_path):
+    """As a list of numbers it would take eight times its size."""
+    parts = Parts(tmp_path / "parts", "x")
+    parts("a", lambda: 1)
+    (path,) = (tmp_path / "parts").iterdir()
+    path.write_bytes(safetensors.torch.save({"result": torch.zeros(2**26 + 1, dtype=torch.uint8)}))
+    start = time.process_time()
+    assert parts("a", lambda: 2) == 2
+    assert time.process_time() < start + 1
 
 
 def test_templates_that_a_record_could_not_hold_are_rejected_before_the_work(made, tmp_path):

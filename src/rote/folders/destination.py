@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rote.errors import InputError
+from rote.errors import InputError, RoteError, cut
 from rote.files import writing
 from rote.folders.layout import CONFIG
-from rote.interrupts import completed, no_longer_kept, unfinished
+from rote.interrupts import completed, no_longer_kept, out_of_memory, unfinished
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,26 @@ def written_aside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def solved_parts(path: Path) -> Iterator[Path]:
-    """A hidden folder beside `path` for parts of a long build; removed unless the work inside is interrupted."""
+    """A hidden folder beside `path` for parts of a long build; removed unless the work inside is interrupted.
+
+    Parts that were there before are believed. Where the work fails on them in a way that is no message of rote's, they
+    are none that rote wrote for it: they are removed, and the message says so.
+    """
     parts = path.parent / f".{path.name}.resume"
     if os.path.lexists(parts) and (parts.is_symlink() or not parts.is_dir()):
         raise InputError(f"{parts}: is no folder of rote's; remove it")
+    resumed = parts.is_dir()
     try:
         yield parts
     except KeyboardInterrupt:
         raise
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(parts, ignore_errors=True)
-        raise
+        known = isinstance(error, (RoteError, OSError)) or out_of_memory(error) is not None
+        if not resumed or known or not isinstance(error, Exception):
+            raise
+        cause = f"{type(error).__name__}: {cut(error)}"
+        raise InputError(f"{parts}: held parts that are not of this work ({cause}); removed, run it again") from error
     shutil.rmtree(parts, ignore_errors=True)
     no_longer_kept(parts)
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from rote.errors import InputError
-from rote.files import parsed
+from rote.files import WORDS, parsed
 from rote.folders.parts import PartFiles
 
 Part = TypeVar("Part")
@@ -40,7 +40,7 @@ class Parts:
         stored = self._files.tensors(name)
         if stored is not None and (result := stored.pop(RESULT, None)) is not None:
             try:
-                return _unpacked(parsed(bytes(result.tolist()), name), stored)
+                return _unpacked(parsed(_text(result), name), stored)
             except (InputError, LookupError, TypeError, ValueError):
                 pass  # no part of ours: it is made again
         made = make()
@@ -50,6 +50,12 @@ class Parts:
         numbered = {str(n): t.contiguous().clone() for n, t in enumerate(tensors)}
         self._files.write(name, safetensors.torch.save({RESULT: result, **numbered}))
         return made
+
+
+def _text(result: Tensor) -> bytes:
+    if result.dtype != torch.uint8 or result.numel() > WORDS.most:
+        raise ValueError("no text")
+    return result.numpy().tobytes()
 
 
 def _packed(value: Any, tensors: list[Tensor]) -> Any:
