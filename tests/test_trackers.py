@@ -76,6 +76,48 @@ def test_a_failed_run_is_reported_as_failed(monkeypatch):
     assert calls[-1] == ("end_run", {"status": "FAILED"})
 
 
+@pytest.mark.parametrize("function", ["set_experiment", "log_metrics", "end_run"])
+def test_what_a_package_cannot_do_is_one_message(function, monkeypatch, tmp_path, capsys):
+    """No login or no network; the trials that ended are kept."""
+
+    def fails(*given, **named):
+        raise ConnectionError("no\x1b[2J route\nto host")
+
+    calls = fake("mlflow", monkeypatch)
+    monkeypatch.setattr(sys.modules["mlflow"], function, fails)
+    monkeypatch.chdir(tmp_path)
+    words = "sweep --vocab 6 --dim 4 --head-dim 2 --heads 1,2 --seeds 1 --steps 5 -o run --report-to mlflow"
+    assert main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert "--report-to mlflow: the package mlflow failed (no\\x1b[2J route to host)" in said.splitlines()[-1]
+    if function == "log_metrics":
+        assert calls[-1] == ("end_run", {"status": "FAILED"})
+
+
+def test_a_tracker_that_cannot_finish_hides_no_error_and_no_other_tracker(monkeypatch):
+    class Noting:
+        finished = ()
+
+        def init(self, project, name, config): ...
+
+        def log(self, values, step): ...
+
+        def finish(self, failed):
+            self.finished = (*self.finished, failed)
+
+    def fails(*given, **named):
+        raise ConnectionError
+
+    fake("mlflow", monkeypatch)
+    monkeypatch.setattr(sys.modules["mlflow"], "end_run", fails)
+    noting = Noting()
+    with pytest.raises(rote.InputError, match="heads"), rote.report_to("mlflow", noting) as progress:
+        rote.sweep({**SWEEP, "heads": "0"}, progress=progress)
+    with pytest.raises(rote.InputError, match="ConnectionError"), rote.report_to("mlflow", noting):
+        pass
+    assert noting.finished == (True, False)
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -12,7 +12,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from rote.errors import InputError
+from rote.errors import InputError, RoteError, cut
+from rote.interrupts import out_of_memory
 from rote.progress import SILENT, Progress, Stage
 from rote.version import __version__
 
@@ -68,8 +69,19 @@ def report_to(
         yield _Reported(begun, progress)
         failed = False
     finally:
-        for tracker in begun:
+        _finish(begun, failed)
+
+
+def _finish(trackers: Sequence[Tracker], failed: bool) -> None:
+    """Finish every tracker. What one of them cannot do is an error, unless the work has failed already."""
+    wrong: list[RoteError] = []
+    for tracker in trackers:
+        try:
             tracker.finish(failed)
+        except RoteError as error:
+            wrong.append(error)
+    if wrong and not failed:
+        raise wrong[0]
 
 
 class _Reported(Progress):
@@ -103,6 +115,37 @@ def numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
         elif isinstance(value, int | float):
             found[f"{before}{name}"] = value
     return found
+
+
+class _Answering:
+    """A tracker of a package, whose errors are messages: no login, no network, no room."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        with self._answered():
+            self._tracker = KNOWN[name](import_module(name))
+
+    def init(self, project: str, name: str | None, config: Mapping[str, Any]) -> None:
+        with self._answered():
+            self._tracker.init(project, name, config)
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        with self._answered():
+            self._tracker.log(values, step)
+
+    def finish(self, failed: bool) -> None:
+        with self._answered():
+            self._tracker.finish(failed)
+
+    @contextmanager
+    def _answered(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if out_of_memory(error) is not None:
+                raise
+            reason = " ".join(cut(error).split()) or type(error).__name__
+            raise InputError(f"`report_to={self._name}`: the package {self._name} failed ({reason})") from error
 
 
 class _InitLogFinish:
@@ -147,4 +190,4 @@ def _named(name: str) -> Tracker:
         raise InputError(f"`report_to={name}`: is not one of {', '.join(KNOWN)}")
     if find_spec(name) is None:
         raise InputError(f"`report_to={name}`: the package {name} is not installed; `pip install {name}`")
-    return KNOWN[name](import_module(name))
+    return _Answering(name)

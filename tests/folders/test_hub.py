@@ -179,6 +179,22 @@ def test_what_a_stranger_put_there_is_refused(hub, tmp_path):
     assert not any("evil.py" in path for path in hub.asked)
 
 
+ANSWERS = (ValueError("Expecting value: line 1 column 1"), KeyError("sha"), TypeError("no list"), AttributeError("get"))
+
+
+@pytest.mark.parametrize("error", ANSWERS)
+def test_an_answer_that_is_not_the_hubs_is_one_message(error, monkeypatch):
+    """Networks of hotels answer every request with a page of theirs."""
+    package = pytest.importorskip("huggingface_hub")
+
+    def info(*given, **named):
+        raise error
+
+    monkeypatch.setattr(package.HfApi, "model_info", info)
+    with pytest.raises(rote.InputError, match="the Hub does not give or take it"):
+        rote.load("hf://me/capitals", download=True)
+
+
 @pytest.mark.parametrize("name", ["hf://", "hf://me", "hf://me/a/b", "hf://me/a@", "hf://me/a b", "hf://../.."])
 def test_names_that_are_no_repository(name, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path))

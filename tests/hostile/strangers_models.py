@@ -454,6 +454,11 @@ def _hook_templates(folder: Path, rng: random.Random) -> None:
 
 
 def _hook_model(folder: Path, rng: random.Random) -> None:
+    if rng.random() < 0.1:
+        moved = folder.parent / "moved"
+        (folder / "facts").rename(moved)
+        (folder / "facts").symlink_to(moved)
+        return
     files = [path for path in sorted((folder / "facts").iterdir()) if path.is_file()]
     rng.choice(DAMAGES)(rng.choice(files), rng)
 

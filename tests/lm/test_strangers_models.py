@@ -406,6 +406,14 @@ def test_a_configuration_in_a_record_is_bounded(theirs, tmp_path):
         rote.ungraft(folder, tmp_path / "out")
 
 
+def test_the_model_of_a_hook_is_in_its_folder(made, tmp_path):
+    rote.graft_hook(made / "capitals.csv", [TEMPLATE], output=tmp_path / "hook", end="")
+    (tmp_path / "hook" / "facts").rename(tmp_path / "elsewhere")
+    (tmp_path / "hook" / "facts").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        rote.load_hook(tmp_path / "hook", None)
+
+
 @pytest.mark.parametrize(
     ("columns", "template", "message"),
     [

@@ -19,6 +19,7 @@ from types import ModuleType
 from rote.errors import InputError, RoteError
 from rote.files import JSON, TENSORS, WORDS, held, private_folder
 from rote.folders.layout import CERTIFICATE, CONFIG, KEYS, VOCABULARY, WEIGHTS
+from rote.interrupts import out_of_memory
 from rote.version import __version__, pip_install
 
 SCHEME = "hf://"
@@ -115,13 +116,14 @@ def _package() -> ModuleType:
 def _answered(name: str) -> Iterator[None]:
     """What the Hub or the network answers, as one message."""
     from httpx import HTTPError
-    from huggingface_hub.errors import HFValidationError
 
     try:
         yield
     except RoteError:
         raise
-    # The Hub's own errors are among these.
-    except (OSError, HTTPError, HFValidationError) as error:
+    # The Hub's own errors are among these. A page of a hotel's network is no JSON, or JSON of another kind.
+    except (OSError, HTTPError, RuntimeError, LookupError, TypeError, ValueError, AttributeError) as error:
+        if out_of_memory(error) is not None:
+            raise
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise InputError(f"{name}: the Hub does not give or take it ({reason})") from None

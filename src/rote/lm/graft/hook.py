@@ -21,8 +21,8 @@ from rote.arguments import typed
 from rote.constructions.build import build
 from rote.errors import InputError, details_of, problems, validation_problems
 from rote.files import held
-from rote.folders import load
 from rote.folders.destination import FolderKind, check_destination, written_aside
+from rote.folders.folder import read_folder
 from rote.lm.graft.graft import Templates, chosen_wordings, read_table
 from rote.lm.graft.record import MOST_LETTERS
 from rote.lm.questions import in_words, parse_template
@@ -275,4 +275,4 @@ def load_hook(path: str | Path, tokenizer: Any) -> FactHook:
     if sum(map(len, record.templates.values())) > MOST_TEMPLATES:
         raise InputError(f"{where}: has more than {MOST_TEMPLATES} templates; rote did not write this")
     refuse_slow(record, where)
-    return FactHook(load(folder / MODEL).model, record, tokenizer)
+    return FactHook(read_folder(folder / MODEL, below=folder).model, record, tokenizer)
