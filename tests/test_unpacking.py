@@ -6,7 +6,7 @@ import random
 import pytest
 
 from rote.errors import InputError
-from rote.unpacking import SMALL, unpacked_gzip
+from rote.unpacking import SMALL, most_unpacked, unpacked_gzip
 
 TEXT = b"key,answer\na,b\n"
 
@@ -38,3 +38,7 @@ def test_a_large_file_may_unpack_to_more():
 
 def test_many_members_take_no_longer_than_their_bytes():
     assert unpacked_gzip(gzip.compress(b"x") * 20_000, "x.gz") == b"x" * 20_000
+
+
+def test_no_file_unpacks_to_more_than_256_mib():
+    assert [most_unpacked(packed) for packed in (1, 2**20, 2**21, 2**30)] == [2**24, 2**27, 2**28, 2**28]

@@ -15,6 +15,7 @@ import rote
 from rote.errors import InputError
 from rote.tasks import AssociationTask, DistributionTask
 from rote.tasks.facts import facts
+from rote.tasks.templates import with_templates
 
 COUNTRIES = "relation,country,answer\ncapital,France,Paris\ncapital,Japan,Tokyo\ncurrency,Japan,JPY\n"
 
@@ -351,3 +352,19 @@ def test_a_parquet_file_that_is_damaged_inside_is_refused(tmp_path):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         with contextlib.suppress(InputError):
             facts(path)
+
+
+def test_a_parquet_file_of_very_many_cells_is_not_read(tmp_path):
+    """Its bytes are few: every column is one number, again and again."""
+    column = polars.Series("x", [0], dtype=polars.Int8).new_from_index(0, 2**20)
+    polars.DataFrame({f"c{number}": column for number in range(65)}).write_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").stat().st_size < 2**20
+    with pytest.raises(InputError, match="1,048,576 rows of 65 columns are too many"):
+        rote.facts(tmp_path / "t.parquet")
+
+
+def test_sentences_of_very_many_letters_are_not_made():
+    task = rote.facts("random:vocab=30,context=2,facts=600,seed=1")
+    texts = [f"{{key 1}} {{key 2}} {number} " + "x" * 4000 for number in range(64)]
+    with pytest.raises(InputError, match="letters in the sentences of 600 facts"):
+        with_templates(task, texts)

@@ -339,9 +339,9 @@ def test_tables_that_many_drop_at_once_are_all_read(tmp_path, alike):
 
 
 @contextmanager
-def serving(folder: Path):
+def serving(folder: Path, start: tuple[str, ...] = (sys.executable, "-m", "rote")):
     """`rote serve` itself, with what it says on standard error."""
-    words = [sys.executable, "-m", "rote", "serve", str(folder), "--port", "0", "--json"]
+    words = [*start, "serve", str(folder), "--port", "0", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         said = ""
@@ -390,3 +390,34 @@ def test_slow_clients_do_not_keep_honest_ones_out_and_ctrl_c_ends_at_once(shelf)
         assert said.strip().splitlines()[-1] == "rote: interrupted; nothing was written"
         for connection in slow:
             connection.close()
+
+
+HASTY = """
+import sys
+from rote.web import connections
+connections.HEADER_SECONDS, connections.BODY_SECONDS = 0.6, 1.2
+from rote.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds"),
+    [
+        (b"GET /planner HTTP/1.1\r\nHost: localhost\r\nX: ", 0.6),
+        (b"POST /planner/table?name=a.csv HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\na", 1.2),
+    ],
+    ids=["header", "body"],
+)
+def test_a_request_that_trickles_in_is_ended(tmp_path, sent, seconds):
+    """However many bytes come meanwhile; the limits are ten and thirty seconds, here shorter ones."""
+    with serving(tmp_path, (sys.executable, "-c", HASTY)) as (_, port):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(sent)
+        start = time.monotonic()
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            while time.monotonic() < start + 20:
+                connection.sendall(b"x")
+                time.sleep(0.1)
+        assert seconds - 0.1 < time.monotonic() - start < seconds + 3
+        connection.close()
