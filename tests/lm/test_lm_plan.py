@@ -9,7 +9,7 @@ import pytest
 import rote
 from rote.cli import main
 from rote.errors import InputError
-from rote.lm.plan import matrices_of
+from rote.lm.plan import matrices_of, verdict_of
 
 TEMPLATE = ["The capital of {country} is"]
 
@@ -48,6 +48,14 @@ def test_matrices_by_role_make_up_all_of_them(gpt2):
     attention, mlp = matrices_of(module, "attention"), matrices_of(module, "mlp")
     assert {**attention, **mlp} == matrices_of(module, "all")
     assert set(matrices_of(module, "down")) == {"transformer.h.0.mlp.c_proj"}
+
+
+@pytest.mark.parametrize(
+    ("bits", "verdict"),
+    [(0.0, "ample"), (0.2, "room"), (2.0, "room"), (2.1, "close"), (3.6, "close"), (3.7, "cannot hold")],
+)
+def test_verdicts_change_at_the_measured_capacities(bits, verdict):
+    assert verdict_of(bits) == verdict
 
 
 def test_verdicts_follow_measured_capacities(gpt2, capitals):

@@ -43,6 +43,24 @@ def test_adapters_alone_are_trained_and_begin_with_no_effect(model):
     )
 
 
+def test_adapters_may_be_kept_in_a_wider_dtype_than_the_frozen_matrices():
+    torch.manual_seed(0)
+    module = subject("llama", SIZES, SHAPE).make().to(torch.bfloat16)
+    ids = torch.randint(8, (3, 5))
+    before = logits_of(module, ids)
+    adapters = adapt(module, 2, dtype=torch.float32)
+    assert {part.lora_A.dtype for part in adapters.values()} == {torch.float32}
+    assert torch.equal(logits_of(module, ids), before)
+    adapter = next(iter(adapters.values()))
+    torch.nn.init.ones_(adapter.lora_B)
+    logits_of(module, ids).float().sum().backward()
+    assert adapter.lora_B.grad is not None
+    assert adapter.lora_B.grad.dtype == torch.float32
+    states = torch.randn(4, adapter.lora_A.shape[1], dtype=torch.bfloat16)
+    low = states @ adapter.lora_A.bfloat16().T
+    assert torch.equal(adapter(states), adapter.base(states) + low @ adapter.lora_B.bfloat16().T)
+
+
 @pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.parametrize("base", ["trained", "random"])
 def test_a_point_trains_the_adapters_and_leaves_the_base(rank, base):

@@ -59,21 +59,32 @@ def _belongs(name: str, modules: Modules) -> bool:
 
 
 class Adapted(nn.Module):
-    """A frozen matrix and its adapter: x W + x A^T B^T. B begins at zero, A at random."""
+    """A frozen matrix and its adapter: x W + x A^T B^T. B begins at zero, A at random.
 
-    def __init__(self, base: nn.Module, inputs: int, outputs: int, rank: int) -> None:
+    A and B may be kept in a wider dtype than the matrix, so that small steps of training add up. They are rounded to
+    the dtype of the states where they are used.
+    """
+
+    def __init__(self, base: nn.Module, inputs: int, outputs: int, rank: int, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.base = base
         like: Tensor = next(base.parameters())
-        self.lora_A = nn.Parameter(torch.randn(rank, inputs, dtype=like.dtype) / math.sqrt(inputs))
-        self.lora_B = nn.Parameter(torch.zeros(outputs, rank, dtype=like.dtype))
+        dtype = dtype or like.dtype
+        self.lora_A = nn.Parameter(torch.randn(rank, inputs, dtype=dtype) / math.sqrt(inputs))
+        self.lora_B = nn.Parameter(torch.zeros(outputs, rank, dtype=dtype))
 
     def forward(self, states: Tensor) -> Tensor:
-        return self.base(states) + states @ self.lora_A.T @ self.lora_B.T
+        a, b = self.lora_A.to(states.dtype), self.lora_B.to(states.dtype)
+        return self.base(states) + states @ a.T @ b.T
 
 
-def adapt(module: nn.Module, rank: int, modules: Modules = "all") -> dict[str, Adapted]:
-    """Freeze a module and put adapters of this rank on its matrices, by name. Only A and B are trained."""
+def adapt(
+    module: nn.Module, rank: int, modules: Modules = "all", dtype: torch.dtype | None = None
+) -> dict[str, Adapted]:
+    """Freeze a module and put adapters of this rank on its matrices, by name. Only A and B are trained.
+
+    `dtype` is that of A and B; by default that of the matrix.
+    """
     shapes = matrices_of(module, modules)
     if not shapes:
         raise InputError(f"`modules`: {type(module).__name__} has no matrices named as {modules!r} ones are")
@@ -82,7 +93,7 @@ def adapt(module: nn.Module, rank: int, modules: Modules = "all") -> dict[str, A
     for name, (inputs, outputs) in shapes.items():
         above, _, last = name.rpartition(".")
         parent: Any = module.get_submodule(above)
-        adapters[name] = Adapted(getattr(parent, last), inputs, outputs, rank)
+        adapters[name] = Adapted(getattr(parent, last), inputs, outputs, rank, dtype)
         setattr(parent, last, adapters[name])
     return adapters
 

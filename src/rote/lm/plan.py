@@ -142,7 +142,13 @@ def _rank(rank: int, shapes: Sequence[tuple[int, int]], bits: float, widest: int
     every = sum(rank * sum(shape) for shape in shapes)
     effective = effective_parameters(list(shapes), rank)
     density = bits / effective
-    verdict: Verdict = "ample" if density < AMPLE * ENOUGH else "room" if density <= ENOUGH else "close"
-    if density > MOST:
-        verdict = "cannot hold"
-    return LoraRank(rank, every, effective, density, min(rank, widest), verdict)
+    return LoraRank(rank, every, effective, density, min(rank, widest), verdict_of(density))
+
+
+def verdict_of(bits_per_parameter: float) -> Verdict:
+    """Whether adapters have room for so many new bits per parameter."""
+    if bits_per_parameter > MOST:
+        return "cannot hold"
+    if bits_per_parameter > ENOUGH:
+        return "close"
+    return "ample" if bits_per_parameter < AMPLE * ENOUGH else "room"
