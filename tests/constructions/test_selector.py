@@ -11,6 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rote
+from rote.constructions import CONSTRUCTIONS
+from rote.constructions.choice import expected_size
+from rote.constructions.construction import Request, parse_options
 from rote.constructions.rote.selector.consecutive import consecutive_order
 from rote.constructions.rote.selector.relations import Relations
 from rote.constructions.rote.selector.selector import select
@@ -126,6 +129,36 @@ def test_points_and_logits_agree_with_the_model():
     assert np.array_equal(logits.numpy(), exact)
     assert np.abs(exact).max() <= selector.largest
     assert largest <= selector.largest
+
+
+def test_points_are_those_of_hard_attention_with_full_matrices():
+    """Keys of two, three and four tokens, among them hundreds of relations."""
+    for sizes in ((5, 6), (6, 5), (3, 4, 2), (2, 2, 3, 4), (9, 12, 11)):
+        keys = itertools.product(*(range(size) for size in sizes))
+        draw = random.Random(sum(sizes))
+        facts = [(tuple(f"{place}-{n}" for place, n in enumerate(key)), f"a{draw.randrange(7)}") for key in keys]
+        task = AssociationTask.from_facts(facts)
+        layer = (selector := select(task)).layer
+        read = layer.tokens[task.contexts] + layer.positions
+        stream, reach = read[:, -1].copy(), np.abs(read[:, -1])
+        for query, key, value, output in zip(layer.query, layer.key, layer.value, layer.output, strict=True):
+            seen = ((read[:, -1] @ query)[:, None] * (read @ key)).argmax(axis=1)
+            added = read[np.arange(len(read)), seen] @ value.T @ output.T
+            stream, reach = stream + added, reach + np.abs(added)
+        points, largest = layer.points(task.contexts, selector.digits)
+        assert np.array_equal(points, stream[:, : selector.digits])
+        assert largest == reach.max()
+        asked = np.abs(layer.tokens + layer.positions[-1]) @ np.abs(layer.query).T
+        assert layer.largest_asked() == asked.max()
+
+
+def test_the_size_that_is_foretold_is_the_size_that_is_built():
+    task = table(9, 40, 12, first=False, own=False)
+    method = CONSTRUCTIONS["rote.selector"]
+    foretold = expected_size(method, Request(task, parse_options(method, {})))
+    built = rote.build(task, "rote.selector").summary()
+    assert foretold is not None
+    assert (foretold.parameters, foretold.weights) == (built["parameters"], built["bytes"])
 
 
 def test_keys_it_cannot_hold_are_rejected():

@@ -14,7 +14,6 @@ from rote.constructions.choice import (
     HOPELESS,
     LEAST_BUDGET,
     LINEAR_FROM,
-    PACKED_BY,
     STURDY,
     Budget,
     Candidate,
@@ -294,8 +293,7 @@ def _smallest_folder(
     candidates, abandoned = quickest_first(task, dtype)
     tried: list[tuple[int, Built]] = []
     for candidate in candidates:
-        least = candidate.weights // PACKED_BY.get(candidate.method, 1)
-        if tried and least > HOPELESS * tried[0][0]:
+        if tried and candidate.weights > HOPELESS * tried[0][0]:
             large = f"about {candidate.weights:,} bytes of weights, against a folder of {tried[0][0]:,}"
             abandoned.append(Abandoned(str(candidate), large))
             continue

@@ -98,9 +98,6 @@ STURDY = 0.25
 
 HOPELESS = 2
 """Weights expected to take so many times the smallest folder so far are not built: estimates were at most 35 % off."""
-PACKED_BY = {"rote.selector": 8}
-"""Methods of whole-number weights, with how many times smaller packing may make the weights of their formula."""
-
 OVERRUN = 3.0
 """Times its estimate that a candidate may take while a faster one is there: a fit that will fail is slow to say so."""
 

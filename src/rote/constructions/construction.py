@@ -85,7 +85,7 @@ class Abandoned:
 
 @dataclass(frozen=True)
 class SizeEstimate:
-    """Parameters and bytes of the weights that `build` is expected to end in, where only building tells."""
+    """Parameters and bytes of the weights that `build` is expected to end in, where no specification tells them."""
 
     parameters: int
     bytes: int

@@ -99,6 +99,7 @@ class ArchitectureSuite:
         apart = torch.cat([model.logits(_one(inputs, row)) for row in range(60)])
         allowed = tolerance(spec, together, torch.finfo(torch.float64).eps)
         torch.testing.assert_close(together, apart, atol=allowed, rtol=0)
+        torch.testing.assert_close(together, torch.cat(list(model.logits_in_parts(inputs))), atol=allowed, rtol=0)
 
     def test_lower_precision_is_kept_and_close(self, case: ArchitectureCase, spec: Spec, dtype: str) -> None:
         model = case.models(spec, 3)

@@ -9,8 +9,9 @@ from typing import Any
 
 import safetensors.numpy
 
-from rote.constructions.choice import INDEX_BYTES, ExpectedSize
+from rote.constructions.choice import FLOAT_BYTES, INDEX_BYTES, ExpectedSize
 from rote.folders.layout import FORMAT, FolderConfig, config_bytes, versions, vocabulary_bytes
+from rote.models.spec import size_of
 from rote.tasks import TokenTask
 from rote.tasks.key_reader import KeyReader
 
@@ -50,10 +51,17 @@ class FolderSizes:
             versions=versions(),
             stored_keys=self._stored.sizes,
         )
-        header = (
-            PACKED_HEADER if size.spec is None else header_bytes(size.spec.shapes(), size.spec.index_shapes(), exact)
-        )
+        header = _tensor_header(size, exact)
         return size.weights + header + self.words + self.keys + len(config_bytes(config)) + CERTIFICATE_BYTES
+
+
+def _tensor_header(size: ExpectedSize, dtype: str) -> int:
+    """Bytes of the file of weights besides the weights; fewer than they take as numbers are packed ones."""
+    if size.spec is None:
+        return PACKED_HEADER
+    floats, integers = size.spec.shapes(), size.spec.index_shapes()
+    packed = size.weights < FLOAT_BYTES[dtype] * size_of(floats) + INDEX_BYTES * size_of(integers)
+    return PACKED_HEADER if packed else header_bytes(floats, integers, dtype)
 
 
 def header_bytes(floats: dict[str, tuple[int, ...]], integers: dict[str, tuple[int, ...]], dtype: str) -> int:

@@ -36,7 +36,9 @@ register_architecture(Architecture(AttentionOnly, attention_only.logits, attenti
 register_architecture(Architecture(BilinearMemory, bilinear_memory.logits))
 register_architecture(Architecture(DeepRelu, deep_relu.logits))
 register_architecture(Architecture(LinearMemory, linear_memory.logits))
-register_architecture(Architecture(MemoryTransformer, memory_transformer.logits))
+register_architecture(
+    Architecture(MemoryTransformer, memory_transformer.logits, parts=memory_transformer.logits_in_parts)
+)
 register_architecture(Architecture(MlpTransformer, mlp_transformer.logits, mlp_transformer.stream))
 register_architecture(Architecture(QueryAttention, query_attention.logits))
 register_architecture(Architecture(ReducedAttention, reduced_attention.logits))
@@ -57,12 +59,14 @@ def forward(spec: Spec, weights: dict[str, Tensor], inputs: Any, tap: Tap | None
 
 def forward_in_parts(spec: Spec, weights: dict[str, Tensor], inputs: Any) -> Iterator[Tensor]:
     """The same logits in order, for some inputs at a time: all logits of all inputs would not fit the cache."""
-    stream = architecture_of(spec).stream
-    if stream is None:
-        yield forward(spec, weights, inputs)
-        return
     _refuse(spec, inputs)
-    yield from unembedded(stream(spec, weights, inputs, None), weights["unembed"])
+    architecture = architecture_of(spec)
+    if architecture.stream is not None:
+        yield from unembedded(architecture.stream(spec, weights, inputs, None), weights["unembed"])
+    elif architecture.parts is not None:
+        yield from architecture.parts(spec, weights, inputs)
+    else:
+        yield architecture.logits(spec, weights, inputs)
 
 
 def unembedded(stream: Tensor, unembed: Tensor) -> Iterator[Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ class Architecture:
     stream: Callable[[Any, dict[str, Tensor], Any, Tap | None], Tensor] | None = None
     """The residual stream at the last position, which the tensor `unembed` reads, where there is one. It passes the
     patterns and the stream of every layer through a `Tap`."""
+    parts: Callable[[Any, dict[str, Tensor], Any], Iterator[Tensor]] | None = None
+    """The same logits in order, for as many inputs at a time as stay in the cache, where there is no such stream."""
 
 
 FORWARD: dict[str, Architecture] = {}

@@ -8,6 +8,7 @@ equal scores the first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +16,7 @@ from jaxtyping import Float, Integer
 from torch import Tensor
 
 from rote.models.memory_transformer import MemoryTransformer
+from rote.models.spec import CACHED_FLOATS, rows_within
 
 
 def logits(
@@ -22,6 +24,15 @@ def logits(
 ) -> Float[Tensor, "batch vocab"]:
     """Logits of the next token after each context."""
     return answered(weights, memory_read(spec, weights, contexts).values.sum(1))
+
+
+def logits_in_parts(
+    spec: MemoryTransformer, weights: dict[str, Tensor], contexts: Integer[Tensor, "batch context"]
+) -> Iterator[Float[Tensor, "part vocab"]]:
+    """The same logits, for as many contexts at a time as stay in the cache."""
+    read = memory_read(spec, weights, contexts).values.sum(1)
+    for part in read.split(rows_within(CACHED_FLOATS, spec.vocab)):
+        yield answered(weights, part)
 
 
 @dataclass(frozen=True)

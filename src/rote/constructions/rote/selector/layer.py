@@ -43,15 +43,41 @@ class Layer:
     def points(self, contexts: np.ndarray, digits: int) -> tuple[np.ndarray, int]:
         """y of every context (contexts x digits), by hard attention in whole numbers; and the largest number that a sum
         over heads may reach on the way, in whatever order."""
-        read = self.tokens[contexts] + self.positions
-        stream, rows = read[:, -1].copy(), np.arange(len(contexts))
+        # Heads read and write a few coordinates each: with hundreds of them, all others would take minutes.
+        written = np.union1d(np.arange(digits), np.flatnonzero(self.output.any(axis=(0, 2))))
+        columns = np.ascontiguousarray(contexts.T)
+        last, asked, asking = columns[-1], np.empty(0), None
+        stream = self.tokens[:, written][last] + self.positions[-1, written]
         reach = np.abs(stream)
         for query, key, value, output in zip(self.query, self.key, self.value, self.output, strict=True):
-            scores = (read[:, -1] @ query)[:, None] * (read @ key)
-            added = read[rows, scores.argmax(axis=1)] @ value.T @ output.T
+            if asking is None or not np.array_equal(query, asking):
+                asked, asking = self._along(query)[-1][last], query
+            scores = (along[column] for along, column in zip(self._along(key), columns, strict=True))
+            best, attended, seen = next(scores) * asked, columns[0].copy(), np.zeros(len(contexts), dtype=np.int64)
+            for place, score in enumerate(scores, 1):
+                above = (score := score * asked) > best
+                for kept, new in ((best, score), (attended, columns[place]), (seen, place)):
+                    np.copyto(kept, new, where=above)
+            read = np.flatnonzero(value.any(axis=0))
+            moved = (output[written] @ value[:, read]).T
+            added = (self.tokens[:, read] @ moved)[attended] + (self.positions[:, read] @ moved)[seen]
             stream += added
             reach += np.abs(added)
-        return stream[:, :digits], int(reach.max())
+        untouched = self.tokens[np.unique(last)] + self.positions[-1]
+        return stream[:, :digits], max(int(reach.max()), int(np.abs(untouched).max()))
+
+    def _along(self, direction: np.ndarray) -> np.ndarray:
+        """The product with an embedded token, for every position and token."""
+        read = np.flatnonzero(direction)
+        return (self.tokens[:, read] @ direction[read]) + (self.positions[:, read] @ direction[read])[:, None]
+
+    def largest_asked(self) -> int:
+        """A bound on what a head's query is of any token at the last position."""
+        coordinates = [np.flatnonzero(query) for query in self.query]
+        return max(
+            int((np.abs(self.tokens[:, read] + self.positions[-1, read]) @ np.abs(query[read])).max())
+            for query, read in zip(self.query, coordinates, strict=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rote.constructions.construction import Construction, Draft, EditRequest, Options, Request, register_construction
+from rote.constructions.construction import (
+    Construction,
+    Draft,
+    EditRequest,
+    Options,
+    Request,
+    SizeEstimate,
+    register_construction,
+)
 from rote.constructions.rote.selector.layer import Layer, Numbers
 from rote.constructions.rote.selector.long_keys import long_keys
 from rote.constructions.rote.selector.relations import Lines, Relations
@@ -30,6 +40,9 @@ from rote.models.attention_only import AttentionOnly
 from rote.tasks import AssociationTask
 from rote.tasks.rows import distinct_rows
 
+if TYPE_CHECKING:
+    from rote.models.model import Model
+
 WHOLE_NUMBERS = {"float64": 2**53, "float32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 """Up to which every whole number is exact in a dtype."""
 LARGEST_SCORE = {"float16": 65_504}
@@ -37,6 +50,8 @@ LARGEST_SCORE = {"float16": 65_504}
 MOST_LINES = 2_048
 """Lines beyond which a table is not one of relations and subjects: the model would have more dimensions than that."""
 MOST_DIGITS = 12
+HEADS_PER_SECOND = 4e6
+"""Heads times facts that a certificate runs in one CPU second, in float32 and in float64."""
 
 
 class SelectorOptions(Options):
@@ -75,8 +90,19 @@ class Selector:
         }
 
 
+_selected: WeakKeyDictionary[AssociationTask, dict[tuple[str, bool], Selector]] = WeakKeyDictionary()
+"""Selectors of tasks that are in use: a plan computes the size first and then builds."""
+
+
 def select(task: AssociationTask, dtype: str = "float32", share: bool = True) -> Selector:
     """The smallest selector for these facts that is exact in this dtype, over all choices of the subject's position."""
+    selected = _selected.setdefault(task, {})
+    if (dtype, share) not in selected:
+        selected[dtype, share] = _select(task, dtype, share)
+    return selected[dtype, share]
+
+
+def _select(task: AssociationTask, dtype: str, share: bool) -> Selector:
     tokens_at = [set(np.unique(column).tolist()) for column in task.contexts.T]
     if task.context < 2:
         raise InputError("rote.selector: keys have one token; it needs a relation and a subject, two columns of keys")
@@ -192,8 +218,7 @@ def _is_exact(selector: Selector, dtype: str) -> bool:
     read = int(np.abs(layer.tokens).max() + np.abs(layer.positions).max())
     if max(selector.largest, read) > WHOLE_NUMBERS[dtype]:
         return False
-    asked = int((np.abs(layer.tokens + layer.positions[-1]) @ np.abs(layer.query).T).max())
-    return asked * read * int(np.abs(layer.key).sum(axis=1).max()) <= LARGEST_SCORE.get(dtype, 2**100)
+    return layer.largest_asked() * read * int(np.abs(layer.key).sum(axis=1).max()) <= LARGEST_SCORE.get(dtype, 2**100)
 
 
 def spec_of(request: Request[AssociationTask, SelectorOptions]) -> AttentionOnly:
@@ -201,26 +226,41 @@ def spec_of(request: Request[AssociationTask, SelectorOptions]) -> AttentionOnly
     return select(request.task.majority(), request.dtype, request.options.share).spec
 
 
-def size_may_differ(request: Request[AssociationTask, SelectorOptions]) -> str:
-    return "its weights are whole numbers, which are packed: only building tells the bytes"
+def estimate(request: Request[AssociationTask, SelectorOptions]) -> SizeEstimate:
+    """Bytes of the weights, packed as a folder packs them."""
+    from rote.folders.folder import packed
+
+    model = _model(request)
+    streams = packed(model.weights)
+    size = model.bytes if streams is None else sum(stream.numel() for stream in streams.values())
+    return SizeEstimate(model.parameters, size, "weights are exact; only building tells the size of the certificate")
+
+
+def cpu_seconds(request: Request[AssociationTask, SelectorOptions]) -> float:
+    """Estimate, nearly all of it for running every head on every fact."""
+    return 0.1 + request.task.facts * spec_of(request).heads / HEADS_PER_SECOND
 
 
 def build(request: Request[AssociationTask, SelectorOptions]) -> Draft:
     """Compute the weights; nothing is drawn and nothing is fitted."""
-    import torch
-
-    from rote.models.model import Model, dtype_named
-
-    task = request.task.majority()
-    selector = select(task, request.dtype, request.options.share)
-    dtype = dtype_named(request.dtype)
-    weights = {name: torch.from_numpy(array).to(dtype) for name, array in selector.tensors().items()}
+    selector = select(request.task.majority(), request.dtype, request.options.share)
     measured = {
         "relations": sum(map(len, selector.lines)),
         "lines": len(selector.lines),
         "digits": selector.digits,
     }
-    return Draft(Model(selector.spec, weights, task.vocabulary), measured=measured)
+    return Draft(_model(request), measured=measured)
+
+
+def _model(request: Request[AssociationTask, SelectorOptions]) -> Model:
+    import torch
+
+    from rote.models.model import Model, dtype_named
+
+    task = request.task.majority()
+    selector, dtype = select(task, request.dtype, request.options.share), dtype_named(request.dtype)
+    weights = {name: torch.from_numpy(array).to(dtype) for name, array in selector.tensors().items()}
+    return Model(selector.spec, weights, task.vocabulary)
 
 
 def edit(request: EditRequest[SelectorOptions]) -> Draft:
@@ -241,9 +281,9 @@ register_construction(
         build=build,
         edit=edit,
         spec=spec_of,
-        size_may_differ=size_may_differ,
+        estimate=estimate,
+        cpu_seconds=cpu_seconds,
         sizes=(),
-        quick_facts=1_000_000,
         options=SelectorOptions,
     )
 )
