@@ -4,9 +4,9 @@
 
 Seconds on the clock of both, with all cores idle and with one process that computes for ever, in turns; medians, and
 their ratio. Training: 32 models of experiment 1 (d = k = 10, H = 21, protocol `fast`), one thread per core. Building:
-`dana2025.theorem1` on 10,000 facts, with torch's own threads. On two cores that are shared fairly, work for both takes
-at least 4/3 of the time, and twice the time if it is divided in two equal parts beforehand. Other work on the machine
-spoils the figures: the share of the cores' time that it took is printed.
+`dana2025.theorem1` on 10,000 facts, its groups shared out to one thread per core. On two cores that are shared fairly,
+work for both takes at least 4/3 of the time, and twice the time if it is divided in two equal parts beforehand. Other
+work on the machine spoils the figures: the share of the cores' time that it took is printed.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def build(
         (dana2025.theorem1). Default: float32 unless the method needs more.
     within
         CPU time for the choice of a method: 60s, 2m, or a number of seconds. A smaller model may need more.
-        Default: 30s; without --smallest 2s per 1,000 facts where that is more, at most 2m.
+        Default: 2s per 1,000 facts, at least 30s and at most 2m; with --smallest 30s.
     smallest
         Choose the fewest bytes of the complete folder, over all architectures, instead of the smallest Transformer.
     rank_one

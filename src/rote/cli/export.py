@@ -60,8 +60,8 @@ def export(
     answers
         one: an answer is one token. words: it is written word by word and ends by itself (llama and gpt2).
     sample
-        Ask so many facts, half of them those with the smallest margins and half spread evenly. The certificate states
-        the number. Default: every fact is asked.
+        Number of facts to ask: half with the smallest margins, half spread evenly. The certificate states it. Default:
+        every fact.
     force
         Replace an existing exported folder.
     """
