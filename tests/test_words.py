@@ -11,9 +11,13 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 
+from rote.charts import Bar, BarChart
+from rote.charts.drawing import write_chart
+from rote.cli.output import print_pairs, print_table
 from rote.errors import InputError
 from rote.words import cell, command, guarded_streams, json_text, markdown, visible, visible_lines
 
@@ -97,3 +101,20 @@ def test_a_bar_is_drawn_and_what_is_printed_meanwhile_is_not():
 
 def test_errors_are_visible():
     assert str(InputError("no \x1b[1A such\nfile")) == "no \\x1b[1A such\nfile"
+
+
+def test_long_words_widen_no_table(capsys):
+    """Each line of a folded text is padded by the names before it: two long words are their product on the screen."""
+    print_table("title", ["n" * 10**5, "last"], [["x" * 10**5, "word " * 20_000]])
+    print_pairs("title", {"n" * 10**5: "word " * 20_000, "n" * 10**5 + "m": 1})
+    shown = capsys.readouterr().out
+    assert len(shown) < 10**6
+    assert shown.count("…") >= 4
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # glyphs that a font lacks, and no room for an axis
+@pytest.mark.parametrize("word", ["x" * 10**5, "\u0301" * 10**5, "a\n" * 10**4])
+def test_long_words_take_no_longer_to_draw(word, tmp_path):
+    start = time.process_time()
+    write_chart(BarChart(word, word, [Bar(word, 1.0, says=word)]), tmp_path / "chart.svg")
+    assert time.process_time() < start + 5

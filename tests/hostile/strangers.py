@@ -208,6 +208,31 @@ def _words(folder: Path, rng: random.Random) -> None:
         rewrite_words(folder, change)
 
 
+def _long_words(folder: Path, rng: random.Random) -> None:
+    """Tokens, names and sources of a hundred thousand letters, which a table or a figure would be widened for."""
+    long = rng.choice(("x" * 10**5, "word " * 20_000, "\u0301" * 50_000, "$" * 10**5, "a\n" * 50_000))
+
+    def change(text: str) -> str:
+        tokens = json.loads(text)
+        for place in rng.sample(range(len(tokens)), min(len(tokens), rng.choice((1, 3, 9)))):
+            tokens[place] = f"{long}{place}"
+        return json.dumps(tokens)
+
+    with suppress(ValueError, TypeError):
+        rewrite_words(folder, change)
+    if rng.random() < 0.5:
+        config = read_where_whole(folder / "config.json")
+        if isinstance(config, dict) and isinstance(config.get("facts"), dict):
+            config["facts"]["key_columns"] = [f"{long}1", f"{long}2"]
+            config["facts"][rng.choice(("answer_column", "licence", "source"))] = long
+            config["provenance"] = {"method": long, "seed": 1, long: long}
+        write_where_whole(folder / "config.json", config)
+        certificate = read_where_whole(folder / "certificate.json")
+        if isinstance(certificate, dict):
+            certificate["measured"] = {long: long}
+        write_where_whole(folder / "certificate.json", certificate)
+
+
 def _columns(folder: Path, rng: random.Random) -> None:
     config = read_where_whole(folder / "config.json")
     if isinstance(config, dict) and isinstance(config.get("facts"), dict):
@@ -328,7 +353,7 @@ def _damage(folder: Path, rng: random.Random) -> None:
 
 HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _spec, _spec, _field, _field, _lie, _source, _source, _words, _words, _columns, _weights, _bomb, _planted, _damage,
-    _sentences, _many, _tiles,
+    _sentences, _many, _tiles, _long_words,
 )  # fmt: skip
 
 

@@ -69,10 +69,14 @@ def _draw(chart: XYChart | BarChart | HeatMap, axes: Axes, own: bool) -> None:
         axes.figure.colorbar(_draw_heat(axes, chart), ax=axes, shrink=0.8)
 
 
+LONGEST = 1000
+"""Letters of one text that are drawn: matplotlib takes a minute for a hundred thousand."""
+
+
 def _literal(value: Any) -> Any:
-    """A chart whose words hold nothing unseen, and no `$` that matplotlib would begin a formula at."""
+    """A chart whose words are short, hold nothing unseen, and no `$` that matplotlib would begin a formula at."""
     if isinstance(value, str):
-        return visible_lines(value).replace("$", r"\$")
+        return visible_lines(value[:LONGEST]).replace("$", r"\$")
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{part.name: _literal(getattr(value, part.name)) for part in fields(value) if part.init})
     if isinstance(value, list | tuple):

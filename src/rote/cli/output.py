@@ -56,6 +56,11 @@ def print_json(document: Any) -> None:
     print(json_text(json.dumps(_finite(document), indent=2, ensure_ascii=False)))
 
 
+LONGEST_NAME, LONGEST_CELL, LONGEST_TEXT = 80, 200, 2000
+"""Letters of a column's name, of a cell, and of one in the last column that a table shows; JSON has them all. Without
+such limits two words of a stranger's vocabulary, one as a name and one folded, are gigabytes on the screen."""
+
+
 def screen_columns() -> int:
     return shutil.get_terminal_size().columns
 
@@ -68,7 +73,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     from textwrap import shorten, wrap
 
     rows = [list(row) for row in rows]
-    cells = [[visible(number(cell)) for cell in row] for row in rows]
+    longest = [*[LONGEST_CELL] * (len(columns) - 1), LONGEST_TEXT]
+    cells = [[_first(visible(number(cell)), most) for cell, most in zip(row, longest, strict=True)] for row in rows]
+    columns = [_first(visible(name), LONGEST_NAME) for name in columns]
     screen = screen_columns()
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     if sum(widths) + 2 * len(widths) > screen:
@@ -102,15 +109,19 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     print()
 
 
+def _first(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def print_pairs(title: str, pairs: dict[str, Any]) -> None:
     """Names and values, one per line; a long value is folded."""
     from textwrap import wrap
 
-    pairs = {visible(name): value for name, value in pairs.items()}
+    named = [(_first(visible(name), LONGEST_NAME), value) for name, value in pairs.items()]
     print(_bold(visible(title)))
-    width = max(map(len, pairs))
+    width = max(len(name) for name, _ in named)
     room = max(24, screen_columns() - width - 4)
-    for name, value in pairs.items():
+    for name, value in named:
         lines = wrap(visible(number(value)), room, break_long_words=False, break_on_hyphens=False) or [""]
         for at, line in enumerate(lines):
             print(f"  {(name if at == 0 else '').ljust(width)}  {line}".rstrip())
