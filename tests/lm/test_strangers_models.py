@@ -86,8 +86,14 @@ def changed(path: Path, change) -> None:
 MANY = {
     "vocabulary": ("tokenizer.json", lambda c: c["model"]["vocab"].update({f"z{n}": n for n in range(200_000)})),
     "merges": ("tokenizer.json", lambda c: c["model"].update(merges=[["a", "b"]] * 10**6)),
-    "added": ("tokenizer.json", lambda c: c.update(added_tokens=[{"id": n, "content": f"w{n}"} for n in range(10**4)])),
-    "decoder": ("tokenizer_config.json", lambda c: c.update(added_tokens_decoder={str(n): {} for n in range(10**4)})),
+    "added": (
+        "tokenizer.json",
+        lambda c: c.update(added_tokens=[{"id": n, "content": f"w{n}"} for n in range(40_000)]),
+    ),
+    "decoder": ("tokenizer_config.json", lambda c: c.update(added_tokens_decoder={str(n): {} for n in range(40_000)})),
+    "lists in tokens": ("tokenizer.json", lambda c: c.update(added_tokens=[{"id": n, "x": [1]} for n in range(9)])),
+    "fields of tokens": ("tokenizer.json", lambda c: c.update(added_tokens=[{f"{n}": n for n in range(99)}])),
+    "added alone": ("added_tokens.json", lambda c: c.update({f"w{n}": n for n in range(40_000)})),
     "special": ("tokenizer_config.json", lambda c: c.update(additional_special_tokens=["x"] * 10**4)),
     "names": ("special_tokens_map.json", lambda c: c.update({f"x{n}_token": "x" for n in range(10**4)})),
     "labels": ("config.json", lambda c: c.update(id2label={str(n): "x" for n in range(10**4)})),
@@ -102,8 +108,28 @@ MANY = {
 def test_what_no_model_has_is_counted_before_a_library_reads_it(theirs, name):
     folder = theirs()
     changed(folder / MANY[name][0], MANY[name][1])
-    with pytest.raises(InputError, match=r"more than any model has|tokens, and weights for|cannot be read as JSON"):
+    with pytest.raises(
+        InputError,
+        match=r"more than any model has|tokens, and weights for|cannot be read as JSON|are read|lists in them",
+    ):
         rote.load_language_model(folder)
+
+
+def test_the_added_tokens_of_a_model_of_sound_are_read(theirs):
+    """Orpheus has 28,683 of them; each is an object of the library."""
+    folder = theirs()
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False}
+
+    def more(content):
+        first = len(content["model"]["vocab"])
+        tokens = [{"id": first + n, "content": f"<custom_{n}>", **flags} for n in range(28_683)]
+        content["added_tokens"] = [*content.get("added_tokens", []), *tokens]
+
+    changed(folder / "tokenizer.json", more)
+    start = time.process_time()
+    tokenizer = rote.load_language_model(folder).tokenizer
+    assert tokenizer.convert_tokens_to_ids("<custom_28682>") == len(tokenizer) - 1
+    assert time.process_time() < start + 9
 
 
 def test_a_text_of_a_model_that_is_no_json_is_one_message(theirs):

@@ -22,13 +22,16 @@ CONFIGS = (
     "processor_config.json", "preprocessor_config.json", "chat_template.json",
 )  # fmt: skip
 """Settings, which name few things."""
+ADDED, DECODER = "added_tokens.json", "added_tokens_decoder"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")
 PIECES = (".model", ".tiktoken")
 MOST_PIECES = 8
 """Files of tokens in one folder."""
 MOST_SETTINGS = 2**13
-"""Values in one list or object of a configuration, and tokens that are added to a vocabulary."""
+"""Values in one list or object of a configuration."""
 MOST_IN_ALL = 2**16
+MOST_ADDED, ADDED_FIELDS = 2**15, 16
+"""Tokens that are added to a vocabulary, and fields of one: models of sound have nearly thirty thousand."""
 FEW_TOKENS = 2**17
 """Tokens that any vocabulary may have, and one more for so many bytes of weights."""
 BYTES_PER_TOKEN = 16
@@ -44,7 +47,7 @@ def refuse_texts(folder: Path, weights: int) -> None:
     kind = replace(WORDS, values=min(WORDS.values, VALUES_PER_TOKEN * most))
     for name in CONFIGS:
         if (folder / name).is_file():
-            _refuse_settings(_content(folder / name, JSON), folder / name)
+            _refuse_config(_content(folder / name, JSON), folder / name)
     for name in VOCABULARIES:
         path = folder / name
         if not path.is_file():
@@ -86,6 +89,27 @@ def _content(path: Path, kind: FileKind) -> Any:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
 
 
+def _refuse_config(content: Any, path: Path) -> None:
+    parts = dict(content) if isinstance(content, dict) else content
+    if path.name == ADDED:
+        parts = {DECODER: content}
+    if isinstance(parts, dict):
+        added = parts.pop(DECODER, None)
+        _refuse_added(list(added.values()) if isinstance(added, dict) else added, path)
+    _refuse_settings(parts, path)
+
+
+def _refuse_added(added: Any, path: Path) -> None:
+    """Refuse more tokens that are added to a vocabulary than are read, or tokens with other things in them."""
+    tokens = added if isinstance(added, list) else []
+    if len(tokens) > MOST_ADDED:
+        raise InputError(f"{path}: {len(tokens):,} added tokens; at most {MOST_ADDED:,} are read")
+    for token in tokens:
+        fields = token.values() if isinstance(token, dict) else token if isinstance(token, list) else ()
+        if len(fields) > ADDED_FIELDS or any(isinstance(field, list | dict) for field in fields):
+            raise InputError(f"{path}: an added token has {len(fields):,} fields, or lists in them; is it damaged?")
+
+
 def _refuse_settings(content: Any, path: Path) -> None:
     waiting, total = [content], 0
     while waiting:
@@ -107,10 +131,7 @@ def _refuse_tokenizer(content: Any, most: int, path: Path) -> None:
             number = len(counted) if isinstance(counted, list | dict) else 0
             _refuse_tokens(number // (MERGES_PER_TOKEN if name == "merges" else 1), most, path)
         _refuse_settings({name: value for name, value in model.items() if name not in ("vocab", "merges")}, path)
-    added = parts.pop("added_tokens", None)
-    for group in (added if isinstance(added, list) else [], parts):
-        if len(group) > MOST_SETTINGS:
-            raise InputError(f"{path}: {len(group):,} added tokens are more than any model has")
+    _refuse_added(parts.pop("added_tokens", None), path)
     _refuse_settings(parts, path)
 
 
