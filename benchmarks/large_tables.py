@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,21 +90,14 @@ def killed_and_resumed(table: Path, undisturbed: Path, folder: Path) -> str:
     output = folder / "killed"
     groups = json.loads((undisturbed / "config.json").read_text())["spec"]["groups"]
     parts = folder / ".killed.resume"
-    # All groups take about a second, so that on a busy machine half of them may pass between two looks.
-    for _ in range(5):
-        process = subprocess.Popen(
-            rote("build", table, "-o", output), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        while process.poll() is None and 16 * len(list(parts.glob("*.npz"))) < groups / 2:
-            time.sleep(0.002)
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-            break
-        shutil.rmtree(output)
-    else:
-        return "every build ended before it was killed"
-    kept, begun = len(list(parts.glob("*.npz"))), output.exists()
+    process = subprocess.Popen(rote("build", table, "-o", output), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and 16 * kept_parts(parts) < groups / 2:
+        time.sleep(0.002)
+    if process.poll() is not None:
+        return "the build ended before half of its groups were seen; run it again"
+    process.kill()
+    process.wait()
+    kept, begun = kept_parts(parts), output.exists()
     run("build", table, "-o", output)
     same = (output / "model.safetensors").read_bytes() == (undisturbed / "model.safetensors").read_bytes()
     left = parts.exists()
@@ -113,6 +105,10 @@ def killed_and_resumed(table: Path, undisturbed: Path, folder: Path) -> str:
         f"killed with {kept} of {-(-groups // 16)} parts kept, model folder {'written' if begun else 'absent'}; "
         f"resumed: weights {'equal' if same else 'DIFFERENT'}, parts {'left' if left else 'removed'}"
     )
+
+
+def kept_parts(folder: Path) -> int:
+    return len(list(folder.glob("*.safetensors")))
 
 
 def main() -> None:
