@@ -234,6 +234,8 @@ class LlamaCppRuntime(Runtime):
         self._spelling = subject.spelling
         self._server: Any = xllamacpp.Server(_parameters(xllamacpp, path, manifest.cache, self._spelling.context))
         self._address = str(self._server.listening_address)
+        # The second question about a key then reads its last token alone.
+        self.rows = 1
 
     def prompts(self, texts: Sequence[str]) -> list[str]:
         keys = [self._spelling.ids(text) for text in texts]
