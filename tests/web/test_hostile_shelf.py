@@ -302,6 +302,34 @@ def test_a_shelf_that_takes_long_is_listed_in_parts(tmp_path, monkeypatch):
         os.close(folder)
 
 
+def test_a_list_holds_no_more_of_a_folder_than_it_shows(shelf, tmp_path):
+    """Twenty folders whose source has 15 MB made a page of 300 MB, and a server of 3 GB."""
+    from fastapi.testclient import TestClient
+
+    from rote.web.app import make_app
+
+    long = "s" * 2 * 10**6
+    for number in range(4):
+        folder = shutil.copytree(shelf / "good", tmp_path / f"long{number}")
+        for name, change in (
+            ("config.json", lambda content: content["facts"].update(source=long)),
+            ("certificate.json", lambda content: content.update(measured={long: long}, architecture=long)),
+        ):
+            content = json.loads((folder / name).read_text())
+            change(content)
+            (folder / name).write_text(json.dumps(content))
+    folder = shutil.copytree(shelf / "run", tmp_path / "run")
+    with closing(sqlite3.connect(folder / FILE)) as ledger:
+        ledger.execute("UPDATE run SET identity = ?", (json.dumps({"experiment": long, "protocol": long}),))
+        ledger.commit()
+    with TestClient(make_app([tmp_path]), base_url="http://localhost") as client:
+        for page in ("/inspector", "/runs"):
+            answer = client.get(page)
+            assert answer.status_code == 200
+            assert len(answer.content) < 10**5
+        client.app.state.workers.close()
+
+
 def test_each_dropped_table_has_a_process_of_its_own_that_ends_with_it(client):
     """One that has to be stopped leaves no other table waiting."""
     for content in (b"a,b\nx,y\n", b"\xff\xfe\x00"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rote.errors import InputError, RoteError
+from rote.errors import InputError, RoteError, cut
 from rote.files import TABLE, held
 from rote.folders import Folder, read_folder
 from rote.folders.folder import read_certificate
@@ -23,6 +23,8 @@ from rote.web.workers import inside
 MOST_FACTS = 200_000
 """Most facts that are listed and searched."""
 MOST_FOUND = 40
+LONGEST_PROBLEM = 2000
+"""Letters of a message in a list."""
 UNREAD = "not read yet: other folders take long; reload this page"
 
 
@@ -60,21 +62,43 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class StatedCertificate:
+    """What a list shows of a certificate."""
+
+    recalled: int
+    facts: int
+    parameters: int
+    min_margin: float
+    architecture: str
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> StatedCertificate:
+        return cls(
+            certificate.recalled, certificate.facts, certificate.parameters, certificate.min_margin,
+            cut(certificate.architecture),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Stated:
-    """Configuration and certificate of a model folder, read without its tensors."""
+    """Configuration and certificate of a model folder, read without its tensors.
+
+    Texts are cut: a folder may name a source of megabytes, and a list holds thousands of folders.
+    """
 
     entry: Entry
     facts: str
-    certificate: Certificate | None
+    certificate: StatedCertificate | None
     problem: str = ""
 
     @classmethod
     def of(cls, entry: Entry) -> Stated:
         """Of the folder that this process is in."""
         try:
-            return cls(entry, read_origin(Path()).source, read_certificate(Path()))
+            source, certificate = read_origin(Path()).source, read_certificate(Path())
         except InputError as error:
-            return cls(entry, "", None, str(error))
+            return cls(entry, "", None, str(error)[:LONGEST_PROBLEM])
+        return cls(entry, cut(source), None if certificate is None else StatedCertificate.of(certificate))
 
     @classmethod
     def unread(cls, entry: Entry) -> Stated:

@@ -14,13 +14,13 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 
-from rote.errors import RoteError
+from rote.errors import RoteError, cut
 from rote.experiments.ledgers.file import foreign
 from rote.experiments.ledgers.ledger import Ledger
 from rote.report.run_charts import SIZES
 from rote.report.run_section import run_section
 from rote.report.run_view import RunView
-from rote.web.inspector import UNREAD
+from rote.web.inspector import LONGEST_PROBLEM, UNREAD
 from rote.web.jobs import Jobs, Latest
 from rote.web.pages import page
 from rote.web.query import Query
@@ -95,9 +95,10 @@ class ListedRun:
             planned = max(planned, said.trials) if type(planned) is int else None
             named = said.identity.get("experiment") or said.identity.get("kind") or entry.path.name
             protocol = str(said.identity.get("protocol", ""))[:40]
-            return cls(entry, "", str(named), protocol, said.trials, planned, said.seconds, said.last_ended)
+            ended = None if said.last_ended is None else cut(said.last_ended)
+            return cls(entry, "", cut(named), protocol, said.trials, planned, said.seconds, ended)
         except RoteError as error:
-            return cls(entry, str(error))
+            return cls(entry, str(error)[:LONGEST_PROBLEM])
 
     @classmethod
     def unread(cls, entry: Entry) -> ListedRun:
