@@ -68,7 +68,7 @@ class StatedCertificate:
     recalled: int
     facts: int
     parameters: int
-    min_margin: float
+    min_margin: float | None
     architecture: str
 
     @classmethod
