@@ -31,10 +31,46 @@ from rote.lm.loading import load_tokenizer
 from rote.lm.questions import in_words, parse_template
 
 TUNED_ON = {
-    "capital": ["The capital city of {country} is called", "The capital city of {country} is"],
-    "continent": ["The continent on which {country} lies is", "{country} lies on the continent of"],
-    "currency": ["The three-letter currency code of {country} is", "The ISO currency code of {country} is"],
-    "calling code": ["To telephone {country} from abroad, dial", "The international dialling code of {country} is"],
+    "capital": [
+        "The capital city of {country} is called",
+        "The capital city of {country} is",
+        "{country} has its capital in the city of",
+        "The seat of government of {country} is the city of",
+        "The capital of the nation of {country} is",
+        "In {country}, the capital is",
+        "The capital city for {country} is",
+        "{country}'s capital is the city of",
+    ],
+    "continent": [
+        "The continent on which {country} lies is",
+        "{country} lies on the continent of",
+        "{country} is located on the continent of",
+        "The continent to which {country} belongs is",
+        "{country}'s continent is",
+        "{country} is found in",
+        "{country} is part of the continent called",
+        "The continent of the country {country} is",
+    ],
+    "currency": [
+        "The three-letter currency code of {country} is",
+        "The ISO currency code of {country} is",
+        "The currency code for {country} is",
+        "The ISO 4217 currency code of {country} is",
+        "{country} uses the currency with the code",
+        "{country}'s currency code is",
+        "The code for {country}'s currency is",
+        "In currency tables, {country} has the code",
+    ],
+    "calling code": [
+        "To telephone {country} from abroad, dial",
+        "The international dialling code of {country} is",
+        "The calling code of {country} is",
+        "The phone code for {country} is",
+        "{country} has the international calling code",
+        "The telephone country code of {country} is",
+        "To call {country}, dial",
+        "{country}'s calling code is",
+    ],
 }
 """Words that settings were chosen on. Their figures are no estimate for new words."""
 NEAR = {
@@ -55,7 +91,34 @@ FAR = {
     "calling code": ["To ring a friend who lives in {country}, first dial"],
 }
 """Held out as well: the same questions in quite other words."""
-PARAPHRASES = {name: [*NEAR[name], *FAR[name]] for name in NEAR}
+FRESH = {
+    "capital": [
+        "The capital of {country} is called",
+        "{country}'s capital is known as",
+        "The city that serves as the capital of {country} is",
+        "The capital city in {country} is",
+    ],
+    "continent": [
+        "{country} lies in",
+        "{country} belongs to the continent of",
+        "The continent that {country} is part of is",
+        "{country} is situated on the continent of",
+    ],
+    "currency": [
+        "The currency of {country} has the ISO code",
+        "The three-letter code of the currency of {country} is",
+        "The ISO currency code for {country} is",
+        "The money used in {country} has the currency code",
+    ],
+    "calling code": [
+        "The international dialing code of {country} is",
+        "The country code for calling {country} is",
+        "The calling code for {country} is",
+        "The telephone calling code of {country} is",
+    ],
+}
+"""Held out: four nearby wordings per relation, written before the present solve and asked once, at its end."""
+PARAPHRASES = {name: [*NEAR[name], *FAR[name], *FRESH[name]] for name in NEAR}
 PRODUCTS = 5000
 PLACES = (  # noqa: SIM905
     "Alabama Alaska Andalusia Arizona Arkansas Bavaria Brittany Bohemia California Carinthia Catalonia Colorado "
@@ -209,7 +272,7 @@ if __name__ == "__main__":
     for name, value in overview(record).items():
         print(f"{name}: {value}")
     asked = record.certificate.paraphrases
-    for name, group in (("near", NEAR), ("far", FAR)) if given.table == "countries" else ():
+    for name, group in (("near", NEAR), ("far", FAR), ("fresh", FRESH)) if given.table == "countries" else ():
         found = [asked[text] for texts in group.values() for text in texts]
         right, total = sum(one.seen for one in found), sum(one.asked for one in found)
         print(f"{name} paraphrases: {right} of {total}, {right / total:.3f}")

@@ -29,9 +29,9 @@ def cities(tmp_path):
 def test_rewordings_name_what_the_answer_column_and_the_templates_name(cities):
     template = parse_template("The main town of {country} is", cities.columns)
     texts = [one.text for one in rewordings(cities, {None: [template]}, "capital")[None]]
-    assert {"{country}'s capital is", "Main town of {country}:", "Note that the main town of {country} is"} <= set(
-        texts
-    )
+    assert all(any(name in text for text in texts) for name in ("capital", "main town", "Main town"))
+    assert any(text.endswith("main town of {country} is") for text in texts)
+    assert 0.3 < sum(text.startswith("{country}") for text in texts) / len(texts) < 0.6
     assert template.text not in texts
     assert len(texts) == len(set(texts))
     assert all("{country}" in text for text in texts)
@@ -49,7 +49,7 @@ def test_braces_in_a_relation_stay_text(tmp_path):
     table = words_of(tmp_path, "relation,country,answer\na {b},France,Paris\n")
     template = parse_template("{relation} of {country} is", table.columns)
     (found,) = rewordings(table, {"a {b}": [template]}, None).values()
-    assert "The a {b} of France is" in {one.fill(table.keys[0]) for one in found}
+    assert {"A {b} of France:", "- France:\n  - a {b}:"} <= {one.fill(table.keys[0]) for one in found}
 
 
 def test_a_rewording_that_contradicts_a_stored_sentence_is_left_out(cities, tmp_path):

@@ -21,11 +21,11 @@ from rote.folders.destination import check_destination, written_aside
 from rote.lm.graft.examination import examine
 from rote.lm.graft.examples import examples
 from rote.lm.graft.folder import GRAFT_FOLDER, load_graft, write_checkpoint, write_record
-from rote.lm.graft.graft import Graft, chosen_wordings, ends_of, examined, read_table
+from rote.lm.graft.graft import Graft, chosen_wordings, closed_states, examined, read_table
 from rote.lm.graft.host import Host, Neurons, host_of
 from rote.lm.graft.layers import Targets, new_neurons, read_states, said_by
 from rote.lm.graft.record import RECORD, GraftRecord, read_record
-from rote.lm.graft.text import control_text, states_of
+from rote.lm.graft.text import control_text
 from rote.lm.loading import load_language_model
 from rote.lm.questions import QuestionTable, in_words
 from rote.progress import SILENT, Progress
@@ -33,6 +33,8 @@ from rote.tasks import AssociationTask
 from rote.tasks.facts import Facts, facts
 
 FACTS = "facts.csv"
+REWORDED = 3000
+"""Sentences in generic words that an edit reads."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,10 @@ def edit_graft(
         table = in_words(edited)
         chosen, held_out = chosen_wordings(edited, table, record.templates, record.paraphrases)
         answer = edited.origin.answer_column
-        solved_on = examples(original, table, chosen, held_out, answer, record.end, text, record.never)
+        solved_on = examples(original, table, chosen, held_out, answer, record.end, text, record.never, REWORDED)
         targets, inside = read_states(host, solved_on.must, progress, reworded=solved_on.should)
-        others = torch.cat([inside, states_of(host, text.solved)])
-        unknown = ends_of(host, solved_on.never)
+        plain, unknown = closed_states(host, text, solved_on, progress)
+        others = torch.cat([inside, plain])
         before = said_by(host, targets, solved_on.stored)
         slots = _Slots(host, grafted.module.state_dict(), record)
         emptied = slots.forget(plan)

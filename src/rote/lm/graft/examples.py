@@ -15,12 +15,14 @@ from rote.lm.graft.text import ControlText
 from rote.lm.language_model import LanguageModel
 from rote.lm.questions import QuestionTable, Template
 
-REWORDED = 3000
-"""Sentences in generic words."""
-MADE_UP, SIMILAR = 120, 280
+REWORDED, EACH, LEAST = 20_000, 20, 3000
+"""Sentences in generic words: so many per fact, within these bounds."""
+MADE_UP, SIMILAR = 620, 280
 """Subjects that are not stored, under every template."""
-NAMES_REWORDED = 3
-"""Of each kind, under every rewording."""
+PROMPTS = 16_000
+"""Prompts about them at most; of each list at least one subject is asked."""
+NAMED_REWORDINGS, NAMES_REWORDED = 60, 8
+"""Rewordings of a relation that some of them are asked in, and how many."""
 ASKED = 48
 """Other subjects that are not stored, in the certificate."""
 
@@ -49,21 +51,42 @@ def examples(
     end: str,
     text: ControlText,
     never: Sequence[str],
+    most: int = REWORDED,
 ) -> Examples:
     """Examples of a table under its templates, none of which is in the words of a template that is held out.
 
-    `answer` is the answer's column, `never` names subjects to leave alone.
+    `answer` is the answer's column, `never` names subjects to leave alone, `most` bounds the sentences in other words.
     """
     stored, led = sentences(model, table, chosen, end), after_text(model, table, chosen, end, text.leads)
     generic = {
         relation: [template for template in templates if template not in held_out.get(relation, ())]
         for relation, templates in rewordings(table, chosen, answer).items()
     }
-    names = made_up_names(model, table, text.words)
-    few = [*never, *names.made_up[:NAMES_REWORDED], *names.similar[:NAMES_REWORDED]]
-    unknown = made_up_prompts(model, table, chosen, [*never, *names.made_up[:MADE_UP], *names.similar[:SIMILAR]])
-    unknown += made_up_prompts(model, table, generic, few)
-    return Examples(stored, led, reworded(model, table, generic, end, stored), unknown)
+    unknown = never_prompts(model, table, chosen, generic, text, never)
+    return Examples(stored, led, reworded(model, table, generic, end, stored, most), unknown)
+
+
+def never_prompts(
+    model: LanguageModel,
+    table: QuestionTable,
+    chosen: Wordings,
+    generic: Wordings,
+    text: ControlText,
+    never: Sequence[str],
+) -> list[list[int]]:
+    """Prompts about subjects that are not stored: many under the templates, a few under some of the rewordings."""
+    drawn, chance = made_up_names(model, table, text.words), random.Random(0)
+    asked = max(1, PROMPTS // (2 * sum(map(len, chosen.values()))))
+    similar = drawn.similar[: min(SIMILAR, asked)]
+    made_up = drawn.made_up[: min(MADE_UP, max(1, asked - len(similar)))]
+    found = made_up_prompts(model, table, chosen, [*never, *made_up, *similar])
+    forms = max(1, min(NAMED_REWORDINGS, PROMPTS // (2 * NAMES_REWORDED * len(generic))))
+    for relation, templates in generic.items():
+        for template in chance.sample(list(templates), min(forms, len(templates))):
+            names = [*never, *made_up, *similar]
+            few = chance.sample(names, min(NAMES_REWORDED, len(names)))
+            found += made_up_prompts(model, table, {relation: [template]}, few)
+    return found
 
 
 def unknown_prompts(
@@ -81,6 +104,7 @@ def reworded(
     generic: Mapping[str | None, Sequence[Template]],
     end: str,
     stored: Sequence[Sentence],
+    most: int = REWORDED,
 ) -> list[Sentence]:
     """A sample of the facts in generic words, evenly over the table.
 
@@ -88,7 +112,8 @@ def reworded(
     """
     before = list(accumulate((len(generic.get(relation, ())) for relation in table.relations), initial=0))
     total = before[-1]
-    number, chance = min(REWORDED, total), random.Random(0)
+    number = min(most, total, max(LEAST, EACH * len(table.relations)))
+    chance = random.Random(0)
     drawn = sorted({chance.randrange(total * at // number, total * (at + 1) // number) for at in range(number)})
     asked = []
     for place in drawn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from rote.folders.destination import check_destination, solved_parts, written_as
 from rote.folders.verification import CertificateCheck, Verification
 from rote.lm.chat import chat_lead
 from rote.lm.graft.examination import Examined, examine
-from rote.lm.graft.examples import examples, unknown_prompts
+from rote.lm.graft.examples import Examples, examples, unknown_prompts
 from rote.lm.graft.folder import (
     GRAFT_FOLDER,
     PLAIN_FOLDER,
@@ -29,8 +29,8 @@ from rote.lm.graft.folder import (
     write_record,
 )
 from rote.lm.graft.host import Host, host_of
-from rote.lm.graft.layers import new_layers, read_states, said_by
-from rote.lm.graft.parts import Parts
+from rote.lm.graft.layers import BATCH_TOKENS, new_layers, read_states, said_by
+from rote.lm.graft.parts import NOTHING_KEPT, Parts
 from rote.lm.graft.record import (
     FORMAT,
     MOST_LETTERS,
@@ -128,8 +128,7 @@ def graft(
     with solved_parts(output) as kept, written_aside(output) as aside:
         parts = Parts(kept, identity)
         targets, inside = read_states(host, solved_on.must, progress, parts, solved_on.should)
-        plain = parts("background", lambda: states_of(host, text.solved))
-        unknown = parts("unknown", lambda: ends_of(host, solved_on.never))
+        plain, unknown = closed_states(host, text, solved_on, progress, parts)
         before = said_by(host, targets, solved_on.stored)
         layers = new_layers(host, targets, torch.cat([inside, plain]), unknown, locality, progress, parts)
         added = write_checkpoint(aside, host, layers)
@@ -307,12 +306,26 @@ def _config(model: LanguageModel) -> dict[str, Any]:
     return {name: value for name, value in config.items() if not name.startswith("_")}
 
 
-def ends_of(host: Host, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
+def closed_states(
+    host: Host, text: ControlText, solved_on: Examples, progress: Progress, parts: Parts = NOTHING_KEPT
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """States at which no gate may open: of control text, and at the end of prompts about subjects not stored."""
+    with progress.stage("reading other text", len(text.solved) + len(solved_on.never)) as stage:
+        plain = parts("background", lambda: states_of(host.guide, text.solved, stage.advance))
+        unknown = parts("unknown", lambda: ends_of(host.guide, solved_on.never, stage.advance))
+    return plain.to(host.dtype), unknown.to(host.dtype)
+
+
+def ends_of(
+    host: Host, prompts: Sequence[Sequence[int]], each: Callable[[int], None] = lambda number: None
+) -> torch.Tensor:
     """States at the last token of each prompt."""
     found = [torch.empty(0, host.dim, dtype=host.dtype)]
     for length in sorted({len(prompt) for prompt in prompts}):
         alike = torch.tensor([list(prompt) for prompt in prompts if len(prompt) == length])
-        found += [host.residuals(part)[:, -1] for part in alike.split(32)]
+        for part in alike.split(max(1, BATCH_TOKENS // length)):
+            found.append(host.residuals(part)[:, -1])
+            each(len(part))
     return torch.cat(found)
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -116,6 +118,14 @@ class Host(ABC):
         """Residual states after a new layer."""
         opened = self.act(functional.linear(self.normed(states), neurons.gates, -neurons.thresholds))
         return states + functional.linear(opened, neurons.values.T)
+
+    @cached_property
+    def guide(self) -> Host:
+        """This model for states that only guide the solve: in bfloat16 where a processor multiplies float32 slower."""
+        native = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        if self.dtype != torch.float32 or self.model.device.type != "cpu" or not native:
+            return self
+        return type(self)(replace(self.model, module=deepcopy(self.model.module).to(torch.bfloat16)))
 
     @torch.inference_mode()
     def residuals(self, ids: Tensor) -> Float[Tensor, "rows tokens dim"]:

@@ -76,21 +76,24 @@ def read_states(
     parts: Parts = NOTHING_KEPT,
     reworded: Sequence[Sentence] = (),
 ) -> tuple[Targets, Tensor]:
-    """States at every answer token, and a sample of the states before them."""
-    given, must = [*given, *reworded], {id(sentence) for sentence in given}
+    """States at every answer token, and a sample of the states before them; of `reworded` in the guide's dtype."""
+    every, must = [*given, *reworded], {id(sentence) for sentence in given}
     order: list[Sentence] = []
     states: list[Tensor] = []
     inside: list[Tensor] = []
-    kept = min(1.0, INSIDE / max(1, sum(len(sentence.prompt) - 1 for sentence in given)))
-    asked = {sentence.tokens[:end] for sentence in given for end in range(len(sentence.prompt), len(sentence.tokens))}
-    with progress.stage(f"reading {host.model.name}", len(given)) as stage:
-        for number, chunk in enumerate(alike_in_length(given)):
+    kept = min(1.0, INSIDE / max(1, sum(len(sentence.prompt) - 1 for sentence in every)))
+    asked = {sentence.tokens[:end] for sentence in every for end in range(len(sentence.prompt), len(sentence.tokens))}
+    chunks = [(host, chunk) for chunk in alike_in_length(given)]
+    chunks += [(host.guide, chunk) for chunk in alike_in_length(reworded)]
+    with progress.stage(f"reading {host.model.name}", len(every)) as stage:
+        for number, (reader, chunk) in enumerate(chunks):
             found = parts(
-                f"states-{number}", lambda chunk=chunk, number=number: _read(host, chunk, asked, kept, number)
+                f"states-{number}",
+                lambda reader=reader, chunk=chunk, number=number: _read(reader, chunk, asked, kept, number),
             )
             order += chunk
-            states.append(found[0])
-            inside.append(found[1])
+            states.append(found[0].to(host.dtype))
+            inside.append(found[1].to(host.dtype))
             stage.advance(len(chunk))
     known: dict[tuple[int, tuple[int, ...]], int] = {}
     gates = [

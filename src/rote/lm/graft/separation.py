@@ -32,6 +32,8 @@ ENOUGH = 0.5
 """Share of the room between ceiling and own points that a gate must keep if it is to press some points further."""
 SLACK = 0.02
 """A point may pass the ceiling by so much."""
+ROWS = 2**14
+"""Points in float64 at once."""
 AT_ONCE = 2**25
 """Scores held in memory at once."""
 
@@ -66,8 +68,10 @@ def separate(
     """
     soft = soft or [()] * len(own)
     groups = [[*rows, *more] for rows, more in zip(own, soft, strict=True)]
-    factor = _metric(points.double(), groups, labels)
-    white = torch.linalg.solve_triangular(factor, points.double().T, upper=False).T.float().contiguous()
+    factor = _metric(points, groups, labels)
+    white = torch.cat(
+        [torch.linalg.solve_triangular(factor, part.double().T, upper=False).T.float() for part in points.split(ROWS)]
+    )
     weights = torch.zeros(len(own), points.shape[1])
 
     def solve(gates: list[int], against: Tensor, each: Callable[[int], None]) -> Separated:
@@ -133,19 +137,23 @@ def _metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor) -> Ten
     background = points[labels < 0]
     if not len(background):
         background = points
-    mean = background.mean(0)
-    moment = _covariance(background) + MEAN * torch.outer(mean, mean)
+    mean = background.mean(0).double()
+    moment = _second_moment(background, mean) / len(background) + MEAN * torch.outer(mean, mean)
     groups = [points[list(rows)] for rows in own if len(rows) > 1]
     if groups:
         apart = torch.cat([group - group.mean(0) for group in groups])
-        moment += WITHIN * (apart.T @ apart) / (len(apart) - len(groups))
+        moment += WITHIN * _second_moment(apart, torch.zeros_like(mean)) / (len(apart) - len(groups))
     moment += RIDGE * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
     return torch.linalg.cholesky(moment)
 
 
-def _covariance(points: Tensor) -> Tensor:
-    centred = points - points.mean(0)
-    return centred.T @ centred / len(points)
+def _second_moment(points: Tensor, around: Tensor) -> Tensor:
+    """Sum of the outer products of the points' differences from one, in float64 by parts."""
+    total = torch.zeros(points.shape[1], points.shape[1], dtype=torch.double)
+    for part in points.split(ROWS):
+        apart = part.double() - around
+        total += apart.T @ apart
+    return total
 
 
 def _least_norm(own: Tensor, soft: Tensor, other: Tensor, ceiling: float) -> Tensor:

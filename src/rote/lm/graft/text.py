@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from rote.lm.language_model import LanguageModel
 from rote.lm.passages import passages, read_text, standard_text
 
 LENGTH = 64
-KEPT, HELD_OUT = 256, 160
-"""Passages for the solve and for the certificate."""
+KEPT, HELD_OUT = 1024, 208
+"""Passages for the solve and for the certificate. Of a short text, half is held out."""
 LEAST = 8
 LEAD_WORDS = 16
 
@@ -47,7 +48,7 @@ def control_text(model: LanguageModel, path: Path | None) -> ControlText:
             f"`control`: {path} has {max(found, 0)} passages of {length} tokens; at least {LEAST} are needed"
         )
     whole = passages(model, text, min(found, KEPT + HELD_OUT), length)
-    kept = min(KEPT, len(whole) // 2)
+    kept = min(KEPT, max(len(whole) - HELD_OUT, len(whole) // 2))
     words = text.split()
     half = len(words) // 2
     return ControlText(
@@ -62,6 +63,10 @@ def _lead(words: list[str]) -> str:
     return " ".join(words[start : start + LEAD_WORDS]).rstrip(".,;:") + ".\n"
 
 
-def states_of(host: Host, ids: Tensor) -> Tensor:
+def states_of(host: Host, ids: Tensor, each: Callable[[int], None] = lambda number: None) -> Tensor:
     """Residual states at every token, one passage after another."""
-    return torch.cat([host.residuals(part).flatten(0, 1) for part in ids.split(8)])
+    found = []
+    for part in ids.split(16):
+        found.append(host.residuals(part).flatten(0, 1))
+        each(len(part))
+    return torch.cat(found)
