@@ -127,6 +127,14 @@ def test_lists_and_values_of_json_are_counted_before_they_are_read(more):
     assert len(parsed(b"[" + more.encode() * (JSON.lists + 1) + b"[]]", "x", WORDS)) == JSON.lists + 2
 
 
+def test_an_object_has_a_bounded_number_of_names():
+    """Each that is unknown takes a reader 400 bytes to say so, and a million of them a second and a half."""
+    text = json.dumps({f"x{number}": 1 for number in range(JSON.names + 1)}).encode()
+    with pytest.raises(InputError, match="16,385 names, at most 16,384 are read"):
+        parsed(text, "x", JSON)
+    assert len(parsed(text, "x", WORDS)) == JSON.names + 1
+
+
 def test_brackets_and_commas_in_text_are_no_lists_and_no_values():
     text = '[{"\\"' * (JSON.values // 4) + "," * (JSON.values + 1)
     assert parsed(json.dumps([text]).encode(), "x", JSON) == [text]

@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ class FileKind:
     """Most lists and objects, where it is JSON: what takes time to read, and to check afterwards."""
     values: int = 2**23
     """Most values, where it is JSON."""
+    names: int = 2**20
+    """Most names of one object, where it is JSON."""
 
     @property
     def unlimited(self) -> FileKind:
@@ -46,8 +49,9 @@ class FileKind:
         return replace(self, most=2**63)
 
 
-JSON = FileKind("JSON", 2**24, lists=2**18, values=2**21)
-"""Configurations, certificates, manifests."""
+JSON = FileKind("JSON", 2**24, lists=2**18, values=2**20, names=2**14)
+"""Configurations, certificates, records: each value that is wrong in them takes 400 bytes to say so."""
+MANIFEST = FileKind("a manifest", 2**26, lists=2**20, values=2**21, names=2**14)
 WORDS = FileKind("a list of words", 2**26)
 """A vocabulary: a million words of 60 letters."""
 TABLE = FileKind("a table of facts", 2**27)
@@ -256,13 +260,14 @@ def parsed(data: bytes, where: str, kind: FileKind = WORDS) -> Any:
     """The content of JSON; `where` names it in messages.
 
     Rejected are: text that is not UTF-8 or has half a surrogate pair in it, more than `DEEPEST` levels, more values,
-    lists or objects than the kind of file allows, whole numbers of more than `MOST_DIGITS`
-    digits, NaN, and a name that an object has twice. Values and lists are counted before anything is made of them.
+    lists, objects or names of an object than the kind of file allows, whole numbers of more than `MOST_DIGITS` digits,
+    NaN, and a name that an object has twice. Values and lists are counted before anything is made of them.
     """
     try:
         text = data.decode("utf-8")
         lists = refuse_many(text, kind)
-        content = json.loads(text, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object)
+        named = partial(_object, kind.names)
+        content = json.loads(text, parse_int=_integer, parse_constant=_constant, object_pairs_hook=named)
         if lists > DEEPEST:
             _refuse_deep(content)
         if _SURROGATE.search(text):
@@ -300,7 +305,9 @@ def _constant(name: str) -> float:
     return float(name)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(most: int, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > most:
+        raise ValueError(f"an object of {len(pairs):,} names, at most {most:,} are read")
     content = dict(pairs)
     if len(content) != len(pairs):
         seen: set[str] = set()

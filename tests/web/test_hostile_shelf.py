@@ -256,6 +256,7 @@ def test_what_cannot_be_opened_is_read_once_until_a_file_of_it_changes(shelf, tm
             with pytest.raises(rote.RoteError, match="spec"):
                 model.pages(entry, Place(tmp_path, (tmp_path,)))
         assert len(read) == 1
+        assert isinstance(model._error, str)  # an error would hold all that was read
         shutil.copy(shelf / "good" / "config.json", tmp_path / "list" / "config.json")
         pages = model.pages(entry, Place(tmp_path, (tmp_path,)))
         assert model.pages(entry, Place(tmp_path, (tmp_path,))) is pages

@@ -16,7 +16,8 @@ from rote.export.certificate import Condition
 from rote.export.requirement import Requirement
 from rote.export.runtime import Runtime
 from rote.export.subject import ExportSubject
-from rote.files import WORDS, HeldFolder
+from rote.files import MANIFEST as MANIFEST_KIND
+from rote.files import HeldFolder
 from rote.folders.layout import MANIFEST
 
 FORMAT = 1
@@ -124,7 +125,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: HeldFolder) -> Manifest:
-    where, content = folder.path / MANIFEST, folder.json(MANIFEST, WORDS)
+    where, content = folder.path / MANIFEST, folder.json(MANIFEST, MANIFEST_KIND)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{where}: format is not {FORMAT}; written by another version, or not by rote")
     try:

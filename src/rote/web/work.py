@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from fastapi.responses import HTMLResponse
 
+from rote.errors import InputError, RoteError, cut
 from rote.experiments.ledgers.ledger import FILE as LEDGER
 from rote.experiments.sizing.row import PlanRow
 from rote.experiments.storage import zipped_bytes
@@ -50,7 +51,7 @@ class _Model:
     def __init__(self) -> None:
         self._pages: ModelPages | None = None
         self._seen: tuple[object, ...] = ()
-        self._error: Exception | None = None
+        self._error: str | None = None
 
     def pages(self, entry: Entry, place: Place) -> ModelPages:
         with _starting:  # so that it is opened once
@@ -58,12 +59,14 @@ class _Model:
                 return self._pages
             seen = files_now(folder_number(0))
             if self._error is not None and self._seen == seen:
-                raise self._error.with_traceback(None)
+                raise InputError(self._error)
             try:
                 with opening():
                     self._pages = ModelPages(entry, place)
             except Exception as error:
-                self._seen, self._error = seen, error
+                # The text alone: what was read hangs from the error itself.
+                unforeseen = f"it cannot be shown ({type(error).__name__}: {cut(error)})"
+                self._seen, self._error = seen, str(error) if isinstance(error, RoteError) else unforeseen
                 raise
             return self._pages
 
