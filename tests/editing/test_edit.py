@@ -264,7 +264,7 @@ def test_a_folder_remembers_its_changes(tmp_path, task, built):
         ({("capital", "Peru"): "Lima"}, "nothing is to be edited"),
         ({("capital",): "Lima"}, "1 parts, and a key of this model has 2"),
         ([("drop", ("capital", "Peru"))], "give .'set', key, answer."),
-        ({("capital", "Peru"): True}, "not text or a number"),
+        ({("capital", "Peru"): [True]}, "not text, a number, a date or a time"),
     ],
 )
 def test_changes_that_do_not_fit_are_one_message(changes, message):

@@ -9,6 +9,7 @@ from rote.tasks.key_reader import KeyReader
 from rote.tasks.near_keys import near_key
 
 QUESTIONS = {"How can I pay?": "by card", "Where is the 'Blue Room'?": "upstairs", "WHERE is it?": "here"}
+PARTS = {"00007": "Hall A", "00012": "Yard", "00123": "Hall B"}
 CODES = {"JFK": "New York", "Lax": "Los Angeles", "cdg": "Paris"}
 
 
@@ -25,9 +26,12 @@ CODES = {"JFK": "New York", "Lax": "Los Angeles", "cdg": "Paris"}
         (CODES, "letters", "(LAX)", "Lax"),
         (CODES, "letters", "CDG.", "cdg"),
         (CODES, "letters", "ham", None),
+        (PARTS, "letters", "7", "00007"),
+        (PARTS, "letters", "012", "00012"),
+        (PARTS, "letters", "13", None),
     ],
 )
-def test_case_and_punctuation_are_looked_past(facts, keys, asked, meant):
+def test_case_punctuation_and_leading_zeros_are_looked_past(facts, keys, asked, meant):
     reader = KeyReader.of(rote.facts(facts, keys=keys))
     assert near_key(reader, (asked,)) == (None if meant is None else (meant,))
 

@@ -149,7 +149,7 @@ def test_keys_of_several_parts_are_tuples():
         ({}, "there are none"),
         ([("a", "b"), "c"], "not a pair"),
         ([(("a", "b"), "c"), ("d", "e")], "1 to 2 parts"),
-        ({"a": None}, "not text or a number"),
+        ({"a": None}, "not text, a number, a date or a time"),
         (object(), "a task, found object"),
     ],
 )

@@ -64,13 +64,15 @@ def ask(
         print_json(answer.summary())
     elif answer.answer is None:
         from rote.models.asking import reader_of
-        from rote.tasks.near_keys import near_key
+        from rote.tasks.folding import folded
+        from rote.tasks.near_keys import LOOSE, near_key
 
         meant = near_key(reader_of(asked), answer.key)
         print(f"unknown: {' '.join(answer.key)} was never stored in this model")
         if meant is not None:
             print(f"did you mean: {' '.join(meant)}")
-            print("a model built with --ignore-case --ignore-punctuation reads both as one key")
+            if all(folded(cell, LOOSE) == folded(mine, LOOSE) for cell, mine in zip(answer.key, meant, strict=True)):
+                print("a model built with --ignore-case --ignore-punctuation reads both as one key")
     else:
         print_pairs(
             answer.answer,

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from rote.errors import InputError, nearest, problems
 from rote.files import TABLE, read_regular
 from rote.tasks.association import AssociationTask
+from rote.tasks.cells import cell_text
 from rote.tasks.change import Change, Forget
 from rote.tasks.changes import rows_by_key
 from rote.tasks.facts import Frame
@@ -68,9 +69,11 @@ def _written(number: int, item: Any) -> Asked:
         raise InputError(f"{where} is {item!r:.60}; give ('set', key, answer), ('add', key, answer) or ('forget', key)")
     key = item[1] if isinstance(item[1], tuple | list) else (item[1],)
     cells = (*key, *item[2:])
-    if wrong := [cell for cell in cells if isinstance(cell, bool) or not isinstance(cell, str | int | float)]:
-        raise InputError(f"{where} holds {wrong[0]!r:.60}, not text or a number")
-    return Asked(kind, tuple(map(str, key)), None if kind == "forget" else str(item[2]).strip(), where)
+    texts = [cell_text(cell) for cell in cells]
+    if wrong := [cell for cell, text in zip(cells, texts, strict=True) if text is None]:
+        raise InputError(f"{where} holds {wrong[0]!r:.60}, not text, a number, a date or a time")
+    taken = [text or "" for text in texts]
+    return Asked(kind, tuple(taken[: len(key)]), None if kind == "forget" else taken[-1].strip(), where)
 
 
 def _rows(table: Table, task: AssociationTask) -> Iterator[Asked]:

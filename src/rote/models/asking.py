@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rote.errors import InputError
 from rote.models.spec import Spec
-from rote.tasks.key_reader import KeyReader
+from rote.tasks.cells import cell_texts
+from rote.tasks.key_reader import WAYS, KeyReader
 from rote.tasks.key_set import KeySet
 from rote.tasks.vocabulary import Vocabulary
 
@@ -94,8 +95,15 @@ def reader_of(model: Askable) -> KeyReader:
 
 
 def ask(model: Askable, words: Sequence[Any], runners_up: int = 3) -> Answer:
-    """One question, in words as someone would type them."""
-    return next(answers(model, [reader_of(model).taken(texts(words))], runners_up))
+    """One question, in words as someone would type them or in values as the table held them."""
+    reader = reader_of(model)
+    return next(answers(model, stored_forms(reader, [[reader.taken(way) for way in written(words)]]), runners_up))
+
+
+def ask_all(model: Askable, keys: Iterable[Any], runners_up: int = 3) -> list[Answer]:
+    """Answers to many keys, each the tuple of its cells, or the one cell it has."""
+    ways = [written(key if isinstance(key, list | tuple) else (key,)) for key in keys]
+    return list(answers(model, stored_forms(reader_of(model), ways), runners_up))
 
 
 def answers(model: Askable, keys: Sequence[Sequence[str]], runners_up: int = 3) -> Iterator[Answer]:
@@ -137,8 +145,23 @@ def _answer(
     return Answer(key, words[tokens[0]], margin, True, tuple(others[:runners_up]))
 
 
-def texts(words: Sequence[Any]) -> list[str]:
-    """Cells of a key as a table would hold them: numbers and dates are written out."""
-    if not words or not all(isinstance(word, str | int | float | np.number | date) for word in words):
-        raise InputError(f"a question is words, numbers or dates, such as ask('J', 'F', 'K'); given {list(words)!r}")
-    return [str(word) for word in words]
+def stored_forms(reader: KeyReader, keys: Sequence[Sequence[Sequence[str]]]) -> list[Sequence[str]]:
+    """For each key, given in every way in which a table writes it, the first way that was stored, or else the first."""
+    several = [ways for ways in keys if len(ways) > 1]
+    known = reader.ids([way for ways in several for way in ways])[1].tolist()
+    starts = np.cumsum([0, *(len(ways) for ways in several)]).tolist()
+    # Where none was stored, argmax of nothing but False is the first way.
+    chosen = iter(
+        ways[int(np.argmax(known[start : start + len(ways)]))] for start, ways in zip(starts[:-1], several, strict=True)
+    )
+    return [next(chosen) if len(ways) > 1 else ways[0] for ways in keys]
+
+
+def written(words: Sequence[Any]) -> list[list[str]]:
+    """Every way in which a table writes these cells of a key, the plainest first: a date also with its midnight."""
+    texts = [cell_texts(word) for word in words]
+    if not texts or not all(texts):
+        raise InputError(
+            f"a question is words, numbers, dates or times, such as ask('J', 'F', 'K'); given {list(words)!r:.200}"
+        )
+    return [list(way) for way in islice(product(*texts), WAYS)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -18,12 +17,13 @@ from torch import Tensor
 from rote.arguments import typed
 from rote.display import html_pairs, number
 from rote.errors import InputError, problems
-from rote.models.asking import Answer, answers, ask, texts
+from rote.models.asking import Answer, ask, ask_all
 from rote.models.forward import forward, forward_in_parts
 from rote.models.grid import Precision
 from rote.models.module import RoteModule
 from rote.models.spec import Dtype, Spec
 from rote.tasks import Task, TokenTask, Vocabulary
+from rote.tasks.cells import Cell
 from rote.tasks.key_reader import KeyReader
 
 DTYPES: dict[Dtype, torch.dtype] = {
@@ -152,21 +152,18 @@ class Model:
         """The same logits in order, for some inputs at a time, where all of them would take much memory."""
         yield from forward_in_parts(self.spec, self.weights, self._tensors(inputs))
 
-    def ask(self, *words: str | float | date, runners_up: int = 3) -> Answer:
+    def ask(self, *words: Cell, runners_up: int = 3) -> Answer:
         """The answer to one key, in words as someone would type them: `model.ask("capital", "France")`.
 
-        Numbers and dates are written out as a table holds them.
+        Numbers, truth values, dates and times are written out as tables hold them: 7.0 is also the cell "7".
 
         A key that was never stored is unknown: it gets no answer instead of a confident guess.
         """
         return ask(self, words, runners_up)
 
-    def ask_all(
-        self, keys: Iterable[Sequence[str | float | date] | str | float | date], runners_up: int = 3
-    ) -> list[Answer]:
+    def ask_all(self, keys: Iterable[Sequence[Cell] | Cell], runners_up: int = 3) -> list[Answer]:
         """Answers to many keys, each the tuple of its cells, or the one cell it has."""
-        cells = [texts(key if isinstance(key, list | tuple) else (key,)) for key in keys]
-        return list(answers(self, cells, runners_up))
+        return ask_all(self, keys, runners_up)
 
     def _tensors(self, inputs: Any) -> Any:
         if isinstance(inputs, tuple):

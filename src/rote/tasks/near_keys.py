@@ -1,4 +1,7 @@
-"""The stored key that someone may have meant: one that differs in case or surrounding punctuation alone."""
+"""The stored key that someone may have meant.
+
+One that differs in case or surrounding punctuation alone, or a spelled number with zeros before it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ LOOSE = Reading(ignore_case=True, ignore_punctuation=True)
 
 
 def near_key(reader: KeyReader, key: Sequence[str]) -> tuple[str, ...] | None:
-    """A stored key that is this one but for case and surrounding punctuation; None if there is none, or no key set.
+    """A stored key that is this one but for case, surrounding punctuation and leading zeros.
+
+    None if there is none, or no key set.
 
     >>> import rote
     >>> facts = rote.facts({("capital", "France"): "Paris", ("capital", "Peru"): "Lima"})
@@ -25,7 +30,10 @@ def near_key(reader: KeyReader, key: Sequence[str]) -> tuple[str, ...] | None:
         return None
     if reader.reading.keys == "letters":
         parts = [[cell] for cell in key]
-        meant = [[form for text in (cell, folded(cell, LOOSE)) for form in _cases(text)] for cell in key]
+        meant = [
+            [form for text in (cell, folded(cell, LOOSE)) for form in (*_cases(text), *_padded(text, reader.context))]
+            for cell in key
+        ]
     else:
         parts = [cell.split() if reader.reading.keys == "spaces" else [cell] for cell in key]
         alike = defaultdict(list)
@@ -39,6 +47,11 @@ def near_key(reader: KeyReader, key: Sequence[str]) -> tuple[str, ...] | None:
 
 def _cases(text: str) -> tuple[str, ...]:
     return text, text.upper(), text.lower(), text.capitalize(), text.title()
+
+
+def _padded(text: str, length: int) -> list[str]:
+    """A whole number with leading zeros, as spreadsheets show article numbers."""
+    return [text.zfill(width) for width in range(len(text) + 1, length + 1)] if text.isdecimal() else []
 
 
 def _cells(words: Sequence[str], parts: list[list[str]]) -> tuple[str, ...]:

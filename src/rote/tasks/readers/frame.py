@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rote.errors import InputError, problems
+from rote.tasks.cells import cell_text
 from rote.tasks.table import Table, checked_table
 
 MOST_CELLS = 2**26
@@ -59,7 +60,11 @@ def _polars_columns(frame: Any, where: str) -> list[list[str]]:
         if series.dtype.is_nested() or series.dtype == polars.Object or series.dtype == polars.Binary:
             wrong.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
             continue
-        texts = series.cast(polars.String).fill_null("")
+        try:
+            texts = _written(series).fill_null("")
+        except polars.exceptions.InvalidOperationError:
+            wrong.append(f"column {series.name!r} holds {series.dtype}, not text or numbers; drop or convert it")
+            continue
         # A value that compresses well is stored once and would be written out in every row.
         if (letters := int(texts.str.len_bytes().sum())) > MOST_TEXT:
             wrong.append(f"column {series.name!r} holds {letters:,} bytes of text; rote reads {MOST_TEXT:,}")
@@ -70,7 +75,21 @@ def _polars_columns(frame: Any, where: str) -> list[list[str]]:
     return columns
 
 
+def _written(series: Any) -> Any:
+    """The cells of a polars column as text; moments and times as Python writes them, so that `ask` takes them."""
+    import polars
+
+    if series.dtype == polars.Time or (series.dtype == polars.Datetime and not _has_nanoseconds(series)):
+        texts = [None if cell is None else cell_text(cell) for cell in series.to_list()]
+        return polars.Series(series.name, texts, dtype=polars.String)
+    return series.cast(polars.String)
+
+
+def _has_nanoseconds(series: Any) -> bool:
+    return series.dtype.time_unit == "ns" and bool((series.dt.nanosecond() % 1000 != 0).any())
+
+
 def _texts(cells: Any) -> list[str]:
     """Cells of a column as text, those the frame's own library calls missing as empty ones."""
     missing = cells.isna() if hasattr(cells, "isna") else [cell is None or cell != cell for cell in cells]
-    return ["" if absent else str(cell) for cell, absent in zip(cells, missing, strict=True)]
+    return ["" if absent else cell_text(cell) or str(cell) for cell, absent in zip(cells, missing, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rote.errors import InputError, problems
+from rote.tasks.cells import cell_text
 from rote.tasks.table import SHOWN, Table, checked_table
 
 
@@ -29,15 +30,16 @@ def table_of_pairs(source: Any) -> Table:
     if len(lengths) > 1:
         flaws.append(f"keys have {lengths[0]} to {lengths[-1]} parts; give every key as many")
     flaws += [
-        f"row {number} holds {cell!r:.60}, not text or a number"
+        f"row {number} holds {cell!r:.60}, not text, a number, a date or a time"
         for number, (key, answer) in enumerate(zip(keys, answers, strict=True), 1)
         for cell in (*key, answer)
-        if isinstance(cell, bool) or not isinstance(cell, str | int | float)
+        if cell_text(cell) is None
     ]
     if flaws:
         more = [f"and {len(flaws) - SHOWN} more"] if len(flaws) > SHOWN else []
         raise problems("facts", flaws[:SHOWN] + more)
     parts = lengths[0]
     names = ["key"] if parts == 1 else [f"key {number}" for number in range(1, parts + 1)]
-    columns = [[str(key[part]) for key in keys] for part in range(parts)] + [[str(answer) for answer in answers]]
-    return checked_table("facts", [*names, "answer"], columns, np.arange(1, len(keys) + 1), "row")
+    columns = [*([key[part] for key in keys] for part in range(parts)), answers]
+    texts = [[cell_text(cell) or "" for cell in column] for column in columns]
+    return checked_table("facts", [*names, "answer"], texts, np.arange(1, len(keys) + 1), "row")
