@@ -19,6 +19,7 @@ import rote
 from hostile.canary import plant_source
 from hostile.gguf_files import write_hostile
 from hostile.model_folders import DAMAGES
+from hostile.pieces import write_hostile_pieces
 from hostile.strangers import ANYTHING, SIZES, WORDS, read_where_whole, write_where_whole
 from hostile.watch import Attempt
 from rote.cli import main
@@ -281,6 +282,15 @@ def _many(folder: Path, rng: random.Random) -> None:
         (folder / "generation_config.json").write_text(json.dumps(lists))
 
 
+def _pieces(folder: Path, rng: random.Random) -> None:
+    """A sentencepiece model in place of the tokenizer."""
+    if rng.random() < 0.8:
+        (folder / "tokenizer.json").unlink(missing_ok=True)
+    write_hostile_pieces(folder / rng.choice(("tokenizer.model", "tokenizer.model", "spiece.model")), rng)
+    said = {"tokenizer_class": rng.choice(("LlamaTokenizer", "T5Tokenizer", "GemmaTokenizer", "XGLMTokenizer"))}
+    _changed(folder / "tokenizer_config.json", lambda content: content.update(said))
+
+
 def _generation(folder: Path, rng: random.Random) -> None:
     """Settings with which one answer would take hours, or gigabytes."""
     content = {
@@ -342,7 +352,7 @@ def _damage(folder: Path, rng: random.Random) -> None:
 
 HARMS: tuple[Callable[[Path, random.Random], None], ...] = (
     _sizes, _sizes, _sizes, _field, _field, _field, _code, _elsewhere, _elsewhere, _tokenizer, _tokenizer, _generation,
-    _chat, _weights, _large, _damage, _damage, _many, _many,
+    _chat, _weights, _large, _damage, _damage, _many, _many, _pieces,
 )  # fmt: skip
 
 

@@ -15,11 +15,14 @@ from tiny import save_gpt2, save_llama_like
 
 import rote
 from hostile.gguf_files import field, listed, packed, tensor, text, whole
+from hostile.pieces import UNKNOWN, message, piece
 from rote.cli import main
 from rote.errors import InputError, WriteFailed
 from rote.folders.parts import PartFiles
 from rote.lm.chat import chat_lead
+from rote.lm.gguf_header import refuse_header
 from rote.lm.graft.parts import Parts
+from rote.lm.text_files import refuse_texts
 
 TABLE = "country,capital\nFrance,Paris\nItaly,Rome\nPeru,Lima\nNorway,Oslo\n"
 TEMPLATE = "The capital of {country} is"
@@ -148,17 +151,42 @@ def test_a_tokenizer_that_panics_is_one_message(theirs):
         rote.load_language_model(folder)
 
 
-@pytest.mark.parametrize("lengths", [[2**14], [2**10] * 100])
+@pytest.mark.parametrize("lengths", [[2**15], [2**11] * 100])
 def test_pieces_that_are_long_are_not_divided(theirs, lengths):
     """A library tries every way to divide a piece in two."""
     folder = theirs()
-    records = b"".join(bytes([10, 0x80 | length & 127, length >> 7]) + b"x" * length for length in lengths)
-    (folder / "tokenizer.model").write_bytes(records)
+    (folder / "tokenizer.model").write_bytes(b"".join(message(1, b"x" * length) for length in lengths))
     with pytest.raises(InputError, match="too long for a vocabulary"):
         rote.load_language_model(folder)
 
 
-@pytest.mark.parametrize("record", [b"\n\0", b"x\n"])
+def test_the_pieces_of_an_honest_model_are_read(tmp_path):
+    """Gemma 3 has 262,144, of which 6,414 are a user's; others bring a table of 240,000 bytes that unifies letters."""
+    pieces = [piece(b"<unused%d>" % n, 4) for n in range(6_414)]
+    pieces += [piece(b"%d" % n * 2, 1) for n in range(262_144 - len(pieces))]
+    letters = message(3, message(1, b"nmt_nfkc") + message(2, bytes(240_000)))
+    (tmp_path / "tokenizer.model").write_bytes(b"".join([piece(b"<unk>", 2), *pieces, letters]))
+    start = time.process_time()
+    refuse_texts(tmp_path, 2**29)
+    assert time.process_time() < start + 3
+
+
+def test_special_pieces_are_counted(theirs):
+    """30,000 of them took 25 s."""
+    folder = theirs()
+    (folder / "tokenizer.model").write_bytes(b"".join(piece(b"w%d" % n, 4) for n in range(10_000)))
+    with pytest.raises(InputError, match="10,000 special tokens"):
+        rote.load_language_model(folder)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_fields_that_readers_skip_hide_no_pieces(tmp_path, name):
+    (tmp_path / "tokenizer.model").write_bytes(b"\n\0" + UNKNOWN[name] + b"\n\0" * 200_000)
+    with pytest.raises(InputError, match="tokens, and weights for"):
+        refuse_texts(tmp_path, 0)
+
+
+@pytest.mark.parametrize("record", [b"\n\0", b"x\n", b"\x10\0"])
 def test_pieces_beyond_a_vocabulary_are_not_counted_to_the_end(theirs, record):
     folder = theirs()
     (folder / "tokenizer.model").write_bytes(record * 2**24)
@@ -201,6 +229,14 @@ def test_a_header_of_gguf_says_no_more_than_its_file_holds(name, tmp_path):
     (tmp_path / "theirs.gguf").write_bytes(data)
     with pytest.raises(InputError, match=message):
         rote.load_language_model(tmp_path / "theirs.gguf")
+
+
+def test_the_header_of_a_small_model_is_read(tmp_path):
+    """A vocabulary of 32,000, its scores and kinds, and 61,249 merges, in a file of five megabytes."""
+    fields = whole([b"t%d" % n for n in range(32_000)])
+    merges = listed("tokenizer.ggml.merges", 8, text(b"a b") * 61_249, 61_249)
+    (tmp_path / "small.gguf").write_bytes(packed([*fields, merges], []).ljust(5 * 10**6, b"\0"))
+    refuse_header(tmp_path / "small.gguf")
 
 
 @pytest.mark.parametrize("name", ["../elsewhere.safetensors", "/dev/zero", "missing.safetensors", 7])

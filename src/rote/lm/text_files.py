@@ -37,8 +37,15 @@ FEW_TOKENS = 2**17
 BYTES_PER_TOKEN = 16
 MERGES_PER_TOKEN = 4
 VALUES_PER_TOKEN = 2 + 2 * MERGES_PER_TOKEN
-MOST_SQUARES = 2**26
-"""Sum of the squared lengths of tokens: a library tries every way to divide one in two."""
+MOST_SQUARES = 2**28
+"""Sum of the squared lengths of tokens: a library tries every way to divide one in two. Gemma 3 has 2^26."""
+MOST_SPECIAL = 2**13
+"""Pieces of a sentencepiece model that are special or a user's: their time grows with the square of their number."""
+SPECIAL_KINDS = (3, 4)
+TYPE_TAGS = (b"\x18", b"\x98")
+"""First bytes of the type of a piece."""
+MOST_TAG = 2**32 - 1
+"""Readers of protobuf keep as many bits of a field's number and of its kind."""
 
 
 def refuse_texts(folder: Path, weights: int) -> None:
@@ -63,8 +70,7 @@ def refuse_texts(folder: Path, weights: int) -> None:
     if len(pieces) > MOST_PIECES:
         raise InputError(f"{folder}: {len(pieces):,} lists of tokens ({', '.join(PIECES)}) are more than any model has")
     for path in pieces:
-        # No more of them than are wrong: a small file may hold thirty million empty ones.
-        _refuse_pieces(list(islice(_records(_bytes(path)), most + 1)), most, path)
+        _refuse_pieces(_bytes(path), most, path)
 
 
 def refuse_squares(lengths: list[int], path: Path) -> None:
@@ -140,30 +146,64 @@ def _refuse_tokens(number: int, most: int, path: Path) -> None:
         raise InputError(f"{path}: {number:,} tokens, and weights for {most:,} at most; is the folder whole?")
 
 
-def _refuse_pieces(lengths: list[int], most: int, path: Path) -> None:
-    _refuse_tokens(len(lengths), most, path)
-    refuse_squares(lengths, path)
+def _refuse_pieces(data: bytes, most: int, path: Path) -> None:
+    """Refuse a list of tokens with more, longer or more special ones than any model has.
+
+    No more of them are counted than are wrong: a small file may hold thirty million empty ones.
+    """
+    if path.suffix != ".model" or b"\0" not in data:
+        lines = [end - start for start, end in islice(_lines(data), most + 1)]
+        _refuse_tokens(len(lines), most, path)
+        refuse_squares(lines, path)
+    if path.suffix == ".model":
+        fields = list(islice(_fields(data), most + 1))
+        _refuse_tokens(len(fields), most, path)
+        pieces = [(start, end) for number, start, end in fields if number == 1]
+        refuse_squares([end - start for start, end in pieces], path)
+        special = sum(_is_special(data[start:end]) for start, end in pieces)
+        if special > MOST_SPECIAL:
+            raise InputError(f"{path}: {special:,} special tokens; at most {MOST_SPECIAL:,} are read")
 
 
-def _records(data: bytes) -> Iterator[int]:
-    """Lengths of the records of a sentencepiece model, or of the lines of another list of tokens."""
-    if b"\0" not in data[:64] and data[:1] != b"\n":
-        start = 0
-        while start < len(data):
-            end = data.find(b"\n", start)
-            end = len(data) if end < 0 else end
-            yield end - start
-            start = end + 1
-        return
-    at = 0
+def _lines(data: bytes) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Number, start and end of each field of a message of protobuf; fields inside a group have number 0.
+
+    Where it is no such message, the fields before; its reader says so.
+    """
+    at = depth = 0
     while at < len(data):
         key, at = _varint(data, at)
-        length, at = _varint(data, at)
-        if key & 7 == 2:
-            at += length
-            yield length
-        elif key & 7 != 0:
-            return  # no sentencepiece model; its reader says so
+        key &= MOST_TAG
+        start, kind = at, key & 7
+        if kind == 0:
+            _, at = _varint(data, at)
+        elif kind == 2:
+            length, start = _varint(data, at)
+            at = start + length
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        elif kind in (3, 4):
+            depth += 1 if kind == 3 else -1
+        else:
+            return
+        yield 0 if depth else key >> 3, start, min(at, len(data))
+
+
+def _is_special(piece: bytes) -> bool:
+    """Whether a piece of a sentencepiece model is a control token or one of a user's."""
+    if not any(tag in piece for tag in TYPE_TAGS):
+        return False
+    kinds = (_varint(piece, start)[0] & MOST_TAG for number, start, _ in _fields(piece) if number == 3)
+    return any(kind in SPECIAL_KINDS for kind in kinds)
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
