@@ -1,6 +1,7 @@
 """From one's own table to an answer: `rote build TABLE -o m` without another flag, then `rote ask`."""
 
 import json
+import re
 
 import pytest
 
@@ -79,3 +80,17 @@ def test_an_encoding_that_does_not_exist_is_answered_in_flags(rote, tmp_path):
     assert refused.code == 2
     assert "--encoding" in refused.err
     assert "--encoding ...: latin-1" in rote("build", path, "-o", tmp_path / "m").err
+
+
+def test_a_budget_that_no_method_keeps_is_told_beside_what_was_used(rote, tmp_path):
+    told = rote("build", "countries", "-o", tmp_path / "m", "--within", "0")
+    assert told.code == 0
+    assert re.search(r"budget 0 s of CPU time .* s used: no faster method was left", " ".join(told.out.split()))
+
+
+def test_article_numbers_without_their_zeros_are_named(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("part,place\n00007,Hall A\n00012,Yard\n00123,Hall B\n")
+    assert rote("build", path, "-o", tmp_path / "m").code == 0
+    told = rote("ask", tmp_path / "m", "7")
+    assert (told.code, told.out.splitlines()[1:]) == (1, ["did you mean: 00007"])

@@ -51,6 +51,9 @@ def test_the_budget_grows_with_the_table():
     assert build(task).budget == 30
     assert build(task, within=7.0).budget == 7
     assert build(task, "dana2025.theorem1").budget is None
+    hasty = build(task, within=0.0)
+    assert hasty.budget_used is not None
+    assert hasty.budget_used > hasty.budget == 0
 
 
 def test_a_method_does_not_spend_what_the_quickest_one_needs():
@@ -131,6 +134,7 @@ def test_heads_are_added_where_the_fewest_do_not_do():
     assert fewest < built.model.spec.heads <= fewest * (1 + max(SHARES)) + 1
     assert len(built.attempts) >= 1
     assert f"heads {fewest}" in built.attempts[0].what
+    assert f"heads {fewest}" not in built.attempts[0].reason
     with pytest.raises(CheckFailed, match=f"heads {fewest}"):
         build(task, "dana2025.theorem1", dtype="bfloat16", heads=fewest, head_dim=spec.head_dim)
 

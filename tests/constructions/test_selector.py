@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 
 import numpy as np
@@ -169,3 +170,18 @@ def test_keys_it_cannot_hold_are_rejected():
     wide = [((f"r{i}", f"s{i}"), "yes") for i in range(2049)]
     with pytest.raises(InputError, match="2,048 relations"):
         rote.build(AssociationTask.from_facts(wide), "rote.selector")
+
+
+def test_eight_relations_of_4000_subjects_take_5_9_bits_per_parameter():
+    """Any of 4,000^32,000 tables takes 64,432 parameters: 5.94 bits each by counting tables.
+
+    The estimate from the frequencies of the answers that were drawn is lower, 5.90.
+    """
+    answers = np.random.default_rng(0).integers(4000, size=(8, 4000))
+    facts = [((f"r{r}", f"s{s}"), f"s{answers[r, s]}") for r, s in itertools.product(range(8), range(4000))]
+    built = rote.build(AssociationTask.from_facts(facts), "rote.selector")
+    assert built.certificate.recalled == len(facts) == 32_000
+    assert built.certificate.min_margin == 1
+    assert built.model.parameters == 64_432
+    assert len(facts) * math.log2(4000) / built.model.parameters == pytest.approx(5.943, abs=1e-3)
+    assert built.certificate.bits_per_parameter == pytest.approx(5.898, abs=1e-3)

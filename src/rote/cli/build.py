@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,6 +13,9 @@ from rote.cli.usage import in_flags, seconds
 from rote.display import number
 from rote.models.grid import GridName
 from rote.models.spec import Dtype
+
+if TYPE_CHECKING:
+    from rote.constructions.build import Built
 
 LABELS = {"min_margin": "smallest logit margin"}
 """Names of measures where the table has other words than the JSON document."""
@@ -151,11 +154,7 @@ def build(
                 if isinstance(value, int | float | str)
             ),
             "runner-up": summary["runner_up"] or "-",
-            **(
-                {"budget": f"{built.budget:g} s of CPU time for the choice of a method"}
-                if built.budget is not None and built.attempts
-                else {}
-            ),
+            **({"budget": budget} if (budget := _budget(built)) else {}),
             "time": f"{built.seconds:.1f} s",
             "folder": str(output),
         },
@@ -166,3 +165,14 @@ def build(
     for attempt in built.attempts:
         lines = (line.strip().removeprefix("- ") for line in str(attempt).splitlines())
         print_folded(in_flags(f"left {'; '.join(lines)}", FLAGS))
+
+
+def _budget(built: Built) -> str | None:
+    """The CPU time that the choice of a method was allowed and took, where it decided anything."""
+    if built.budget is None or built.budget_used is None:
+        return None
+    over = built.budget_used > built.budget
+    if not over and not built.attempts:
+        return None
+    used = f"{built.budget:g} s of CPU time for the choice of a method, {built.budget_used:.1f} s used"
+    return f"{used}: no faster method was left" if over else used

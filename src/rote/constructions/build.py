@@ -72,6 +72,8 @@ class Built(Pushable):
     """The next larger Transformer that was not tried, where the method was chosen."""
     budget: float | None = None
     """CPU seconds that the choice of the method was allowed. None if the method was given."""
+    budget_used: float | None = None
+    """CPU seconds that the choice took. More than the budget where no faster method was left."""
 
     @property
     def limits(self) -> str | None:
@@ -126,6 +128,7 @@ class Built(Pushable):
             "attempts": [{"what": attempt.what, "reason": attempt.reason} for attempt in self.attempts],
             "runner_up": None if self.runner_up is None else str(self.runner_up),
             "budget": self.budget,
+            "budget_used": None if self.budget_used is None else round(self.budget_used, 3),
             "limits": self.limits,
         }
 
@@ -208,10 +211,12 @@ def build(
     if smallest:
         task = require_associations(task, "the smallest folder is chosen among models that recall every fact")
         budget = Budget(LEAST_BUDGET if within is None else within)
-        built = replace(_smallest_folder(task, budget, **common), budget=budget.seconds)
+        built = _smallest_folder(task, budget, **common)
+        built = replace(built, budget=budget.seconds, budget_used=budget.used)
     elif open_choice and isinstance(task, AssociationTask):
         budget = Budget(usual_budget(task.distinct_keys) if within is None else within)
-        built = replace(_smallest_that_holds(task, budget, **common), budget=budget.seconds)
+        built = _smallest_that_holds(task, budget, **common)
+        built = replace(built, budget=budget.seconds, budget_used=budget.used)
     else:
         built = _by(construction_named(method or default_method(task)), task, sizes, options, **common)
     return replace(built, seconds=time.perf_counter() - started)

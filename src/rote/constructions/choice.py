@@ -167,6 +167,10 @@ class Budget:
     def left(self) -> float:
         return self.deadline - cpu_time()
 
+    @property
+    def used(self) -> float:
+        return cpu_time() - self.began
+
     def reserve(self, others: Sequence[Candidate]) -> float:
         """CPU seconds to keep for the quickest of these, if the budget allows it at all."""
         quickest = min((other.cpu_seconds for other in others), default=0.0)

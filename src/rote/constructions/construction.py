@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rote.errors import InputError, details_of, nearest, problems, validation_problems
 from rote.models.grid import GridName
-from rote.models.spec import Dtype, Spec
+from rote.models.spec import Dtype, Spec, in_words
 from rote.progress import SILENT, Progress
 from rote.tasks import AssociationTask, Task
 from rote.tasks.change import Change
@@ -78,6 +78,13 @@ class Abandoned:
     what: str
     """The method, or the model in words where the method was kept and its size was not."""
     reason: str
+
+    @classmethod
+    def model(cls, spec: Spec, reason: str) -> Abandoned:
+        """A model of these sizes, by a reason that may begin with them."""
+        what = in_words(spec)
+        sizes, _, rest = reason.partition(": ")
+        return cls(what, rest if rest and sizes in what else reason)
 
     def __str__(self) -> str:
         return f"{self.what}: {self.reason}"

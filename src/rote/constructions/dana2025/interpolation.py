@@ -32,7 +32,6 @@ from rote.errors import CheckFailed, InputError
 from rote.measure.certificate import MOST_ROUNDING, examine
 from rote.models.attention_only import AttentionOnly
 from rote.models.model import Model, dtype_named
-from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.theory.crowding import crowding
 from rote.theory.dana2025 import guaranteed
@@ -140,17 +139,17 @@ def too_rounded(draft: Draft) -> bool:
 
 def _not_met(task: AssociationTask, spec: AttentionOnly, dtype: str, tried: list[dict[str, Any]]) -> str:
     best = min(tried, key=lambda draw: (draw["missed"], draw["condition"]))
-    outcome = "was rejected" if best["missed"] == task.facts else f"left {best['missed']} facts missed"
+    outcome = "was rejected" if best["missed"] == task.facts else f"left {best['missed']:,} facts missed"
     groups = f" (worst group {best['group_condition']:.1e})" if "group_condition" in best else ""
     crowded = None if best["condition"] < SINGULAR else crowding(task.contexts, spec.dim, spec.head_dim, spec.heads)
     if crowded:
         return (
             f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: no layer of these sizes stores these "
-            f"{task.facts} facts by a solve. They crowd on few tokens: {crowded} (docs/lemma2.md). Narrower heads in "
+            f"{task.facts:,} facts by a solve. They crowd on few tokens: {crowded} (docs/lemma2.md). Narrower heads in "
             f"greater number lose less: give a smaller `head_dim`, more `heads`, or leave both out"
         )
     return (
-        f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts} facts could not be stored in "
+        f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {task.facts:,} facts could not be stored in "
         f"{dtype} after {len(tried)} samples; the best had condition number {best['condition']:.1e}{groups} at "
         f"score standard deviation {best['score_std']:.3g} and {outcome}. Try another `seed`, a few more `heads` (a "
         f"model with room to spare is better conditioned), a larger `dim`, or `dtype=float64`"
@@ -190,4 +189,4 @@ def store_growing(
                     raise
                 return best
         heads = fewest + (max(1, round(share * fewest)) if share else 0)
-        abandoned.append(Abandoned(in_words(grown), reason))
+        abandoned.append(Abandoned.model(grown, reason))

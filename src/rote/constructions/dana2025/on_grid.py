@@ -37,7 +37,6 @@ from rote.measure.certificate import examine
 from rote.models.attention_only import AttentionOnly
 from rote.models.grid import GridName, Precision, TensorGrid, grid_up_to, least_squares_grid
 from rote.models.model import Model
-from rote.models.spec import in_words
 from rote.progress import Progress
 from rote.tasks import AssociationTask
 from rote.tasks.unknown import UNKNOWN, by_threshold
@@ -138,7 +137,7 @@ def build_on_grid(request: Request[AssociationTask, Theorem1Options]) -> Draft:
             examination = examine(model, request.task, progress=request.progress)
             return Draft(model, None, measured, abandoned=tuple(abandoned), examination=examination)
         failed = f"{missed:,} of {task.facts:,} facts are missed in {dtype} after {sweeps} sweeps"
-        abandoned.append(Abandoned(in_words(spec), failed))
+        abandoned.append(Abandoned.model(spec, failed))
     raise CheckFailed(f"{abandoned[-1]}. Give more `heads`, a larger `dim`, or a finer `dtype`")
 
 

@@ -100,7 +100,7 @@ def usable_width(differences: Differences, skip: SkipBasis, spec: AttentionOnly)
     if available < differences.facts:
         needed = -(-(differences.facts - skip.columns) // width)
         raise TooFewHeads(
-            f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {differences.facts} facts. "
+            f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: cannot hold {differences.facts:,} facts. "
             f"The features of these contexts have rank {skip.columns} (last tokens) + {spec.heads} x {width} (what a "
             f"head can tell apart) = {available}; give `heads={needed}` or more",
             needed,

@@ -17,7 +17,6 @@ from rote.constructions.construction import Abandoned, Construction, Draft, Requ
 from rote.constructions.rote.options import SAFETY, ReadoutOptions
 from rote.errors import CheckFailed
 from rote.models.attention_only import AttentionOnly
-from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.theory.dana2025 import guaranteed
 from rote.theory.rote_readout import readout_spec
@@ -69,7 +68,7 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
             measured = {"growths": growth, "guaranteed_by_theorem1": guaranteed(spec), **measured}
             return Draft(model, measured["estimate"], measured, abandoned=tuple(abandoned))
         failed = _failure(task, spec, request.dtype, recall(model, task).recalled, measured)
-        abandoned.append(Abandoned(in_words(spec), failed))
+        abandoned.append(Abandoned.model(spec, failed))
         if request.deadline is not None and cpu_time() > request.deadline:
             raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})
@@ -79,14 +78,14 @@ def build(request: Request[AssociationTask, ReadoutOptions]) -> Draft:
 def _failure(task: AssociationTask, spec: AttentionOnly, dtype: str, recalled: int, measured: dict[str, Any]) -> str:
     if recalled == task.facts:
         outcome = (
-            f"all {task.facts} facts are recalled in {dtype}, but the smallest margin {measured['margin']:.2g} "
+            f"all {task.facts:,} facts are recalled in {dtype}, but the smallest margin {measured['margin']:.2g} "
             f"is not {SAFETY:g} times the rounding noise {measured['rounding_noise']:.2g}"
         )
     else:
-        outcome = f"{recalled} of {task.facts} facts are recalled in {dtype}"
+        outcome = f"{recalled:,} of {task.facts:,} facts are recalled in {dtype}"
     return (
         f"dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {outcome} after {measured['evaluations']} "
-        f"evaluations. The estimate 2(dp + md)/log2 m for this model is {measured['estimate']} facts (p = "
+        f"evaluations. The estimate 2(dp + md)/log2 m for this model is {measured['estimate']:,} facts (p = "
         f"{measured['rank']}). Give more `heads` or a larger `dim`, leave `heads` out, or allow more `steps`"
     )
 

@@ -139,7 +139,13 @@ def built_row(planned: PlannedBuild, task: TokenTask, dtype: Dtype | None, progr
 
 
 def _rejected(planned: PlannedBuild, reason: str) -> PlanRow:
-    return _row(planned, section="rejected", possible=False, model="none", reason=reason)
+    return _row(
+        planned,
+        section="rejected",
+        possible=False,
+        model="none",
+        reason=reason.removeprefix(f"{planned.construction.id}: "),
+    )
 
 
 def _row(planned: PlannedBuild, **fields: Any) -> PlanRow:

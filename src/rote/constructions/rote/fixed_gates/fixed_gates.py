@@ -22,7 +22,6 @@ from rote.constructions.common.rebuilding import rebuilt_by
 from rote.constructions.construction import Abandoned, Construction, Draft, Options, Request, register_construction
 from rote.errors import CheckFailed, InputError
 from rote.models.attention_only import AttentionOnly
-from rote.models.spec import in_words
 from rote.tasks import AssociationTask
 from rote.threads import cpu_time
 
@@ -122,14 +121,16 @@ def build(request: Request[AssociationTask, FixedGatesOptions]) -> Draft:
             if fit.accepted:
                 measured = {"growths": growth, "draws": draw + 1, "evaluations": fit.evaluations}
                 return Draft(model_of(fit.weights), measured=measured, abandoned=tuple(abandoned))
-            stored = f"{task.facts - fit.missed} of {task.facts} facts are recalled"
+            stored = f"{task.facts - fit.missed:,} of {task.facts:,} facts are recalled"
             if not fit.missed:
-                stored = f"all {task.facts} facts are recalled, but margins are not {SAFETY:g} times the rounding noise"
+                stored = (
+                    f"all {task.facts:,} facts are recalled, but margins are not {SAFETY:g} times the rounding noise"
+                )
             failed = (
                 f"{ID}: dim {spec.dim}, head_dim {spec.head_dim}, heads {spec.heads}: {stored} in {request.dtype} "
                 f"after {fit.evaluations} evaluations. Give more `heads` or a larger `dim`, or leave `heads` out"
             )
-            abandoned.append(Abandoned(in_words(spec), failed))
+            abandoned.append(Abandoned.model(spec, failed.removeprefix(f"{ID}: ")))
             if request.deadline is not None and cpu_time() > request.deadline:
                 raise CheckFailed(f"{failed}. The time ran out; give it more")
         spec = spec.model_copy(update={"heads": spec.heads + max(1, round(GROWTH * spec.heads))})

@@ -109,7 +109,7 @@ def _select(task: AssociationTask, dtype: str, share: bool) -> Selector:
     if len(set().union(*tokens_at)) < sum(map(len, tokens_at)):
         raise InputError(
             "rote.selector: a token occurs at two positions of a key, so its embedding would be a relation's and "
-            "a subject's at once; name relations and subjects differently, or use another method"
+            "a subject's at once; it needs keys of two columns or more that share no word"
         )
     best: Selector | None = None
     for relations in _by_subject(task):
