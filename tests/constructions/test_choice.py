@@ -183,6 +183,9 @@ def test_when_nothing_holds_every_attempt_is_told(monkeypatch):
     assert "one token" in message
     assert "kajitsuka2025.deep_sets" in message
     assert "madden2025: not tried beyond 10 facts" in message
+    reasons = [line.partition(": ")[2] for line in message.splitlines()[1:]]
+    assert len(set(reasons)) == len(reasons)
+    assert message.count("dana2025.theorem1") == 1
 
 
 def test_bad_input_is_refused_at_once():

@@ -25,7 +25,7 @@ MEASURES = (
 
 FLAGS = {
     name: f"--{name.replace('_', '-')}"
-    for name in ("method", "dim", "head_dim", "heads", "dtype", "seed", "within", "smallest")
+    for name in ("method", "dim", "head_dim", "heads", "dtype", "seed", "within", "smallest", "keys")
 }
 """Flags of the options that reasons name."""
 
@@ -107,6 +107,7 @@ def build(
     tell(task.origin.notes)
 
     from rote.constructions.build import build as build_model
+    from rote.constructions.construction import Abandoned
 
     if rank_one:
         options["rank_one"] = True
@@ -162,8 +163,8 @@ def build(
     if built.limits:
         print_folded(in_flags(built.limits, FLAGS))
         print()
-    for attempt in built.attempts:
-        lines = (line.strip().removeprefix("- ") for line in str(attempt).splitlines())
+    for attempt in Abandoned.grouped(built.attempts):
+        lines = (line.strip().removeprefix("- ") for line in attempt.splitlines())
         print_folded(in_flags(f"left {'; '.join(lines)}", FLAGS))
 
 

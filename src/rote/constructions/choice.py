@@ -196,7 +196,8 @@ def smallest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Can
         try:
             spec = construction.spec(request)
         except InputError as error:
-            left.append(Abandoned(method, str(error).removeprefix(f"{method}: ")))
+            rejected = Abandoned(method, str(error).removeprefix(f"{method}: "))
+            left.extend([rejected] if rejected not in left else [])
             continue
         seconds = 0.0 if construction.cpu_seconds is None else construction.cpu_seconds(request)
         candidates.append(Candidate(method, spec.parameters(), seconds, dim=dim))
@@ -245,5 +246,5 @@ def none_holds(task: AssociationTask, dtype: str | None, abandoned: list[Abandon
     remedy = (
         "name a `method` and its sizes, or try another `seed`" if dtype in (None, "float64") else "leave `dtype` out"
     )
-    reasons = "\n".join(f"  - {attempt}" for attempt in abandoned)
+    reasons = "\n".join(f"  - {attempt}" for attempt in Abandoned.grouped(abandoned))
     return CheckFailed(f"no method stored all {task.facts:,} facts in {dtype or 'float32'}; {remedy}\n{reasons}")

@@ -10,7 +10,7 @@ with tensors when it is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -88,6 +88,15 @@ class Abandoned:
 
     def __str__(self) -> str:
         return f"{self.what}: {self.reason}"
+
+    @staticmethod
+    def grouped(abandoned: Iterable[Abandoned]) -> list[str]:
+        """One text per reason, in order: what was abandoned for it, and why."""
+        names: dict[str, list[str]] = {}
+        for attempt in abandoned:
+            known = names.setdefault(attempt.reason, [])
+            known.extend([attempt.what] if attempt.what not in known else [])
+        return [f"{', '.join(known)}: {reason}" for reason, known in names.items()]
 
 
 @dataclass(frozen=True)
