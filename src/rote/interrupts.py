@@ -54,6 +54,8 @@ class _State:
 
 
 _state = _State()
+standard_error = 2
+"""Where the last message goes; another descriptor while standard error is held back (`rote.panics`)."""
 
 
 def install() -> None:
@@ -168,8 +170,8 @@ def _say_and_exit(number: signal.Signals, code: int) -> NoReturn:
     try:
         if not _state.said:
             # The cursor, which a progress bar hides, is shown again.
-            shown = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
-            os.write(2, f"{shown}rote: {message(number)}\n".encode())
+            shown = "\r\x1b[K\x1b[?25h" if os.isatty(standard_error) else ""
+            os.write(standard_error, f"{shown}rote: {message(number)}\n".encode())
         sys.stdout.flush()
     finally:
         _report(ENDED[1:-1])

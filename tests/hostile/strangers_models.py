@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
 import shutil
+import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -246,6 +248,9 @@ def _tokenizer(folder: Path, rng: random.Random) -> None:
             pattern = {"Regex": rng.choice(("(a+)+$", "(x+x+)+y", "(((((a*)*)*)*)*)*b", "[", "(?=(a+))*b", "\\1"))}
             split = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
             content["pre_tokenizer"] = split
+        if rng.random() < 0.2:
+            letters = struct.pack("<I", rng.choice((0, 7, 1024, 2**32 - 4))) + rng.randbytes(2000)
+            content["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(letters).decode()}
         if rng.random() < 0.3:
             token = {"id": rng.choice((2**31, 10**6, 3)), "content": rng.choice(WORDS), "special": True}
             flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}

@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -78,7 +79,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
     helped = getattr(surface, "helped", False)
     start = _spent(helped)
     try:
-        with _clock(), redirect_stdout(printed), redirect_stderr(printed):
+        with _clock(), _by_libraries(printed), redirect_stdout(printed), redirect_stderr(printed):
             accepted = attempt()
     except Hang:
         flaws.append(f"hangs: {_where()}")
@@ -88,7 +89,7 @@ def watched(surface: Surface, number: int, scratch: Path) -> Verdict:
         seconds = _spent(helped) - start
         os.chdir(here)
         flaws += [f"code ran: {what}" for what in canary.disarm()]
-    if "Traceback (most recent call last)" in printed.getvalue():
+    if "Traceback (most recent call last)" in printed.getvalue() or "panicked at" in printed.getvalue():
         flaws.append(f"traceback printed: {printed.getvalue()[-600:]}")
     if hidden := UNSEEN.search(printed.getvalue()):
         flaws.append(f"prints {hidden[0]!r} as it is")
@@ -134,6 +135,21 @@ def _clock() -> Iterator[None]:
         for (number, timer, _), old in zip(limits, before, strict=True):
             signal.setitimer(timer, 0)
             signal.signal(number, old)
+
+
+@contextmanager
+def _by_libraries(printed: io.StringIO) -> Iterator[None]:
+    """Add what libraries that are no Python write to standard error."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            printed.write(file.read(2**20).decode("utf-8", errors="replace"))
 
 
 def _told(error: BaseException) -> str:

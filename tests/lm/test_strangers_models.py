@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
+import struct
 import time
 from pathlib import Path
 
@@ -142,13 +144,29 @@ def test_a_text_of_a_model_that_is_no_json_is_one_message(theirs):
         rote.load_language_model(folder)
 
 
-def test_a_tokenizer_that_panics_is_one_message(theirs):
-    """The package tokenizers then raises what is no `Exception`."""
+def test_a_tokenizer_that_panics_is_one_message(theirs, capfd):
+    """The package tokenizers then raises what is no `Exception`, and prints where it was."""
     folder = theirs()
     model = {"type": "BPE", "vocab": {chr(33 + n): n for n in range(90)}, "merges": [["!", "!"]]}
     changed(folder / "tokenizer.json", lambda content: content.update(model=model))
     with pytest.raises(InputError, match="its tokenizer cannot be read"):
         rote.load_language_model(folder)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_tokenizer_that_panics_where_it_is_used_is_one_message(theirs, made, capfd):
+    folder = theirs()
+    # A table that unifies letters, whose entries lead out of it.
+    letters = base64.b64encode(struct.pack("<I", 1024) + b"\xa5" * 1024 + b"abc\0").decode()
+    normalizer = {"type": "Precompiled", "precompiled_charsmap": letters}
+    changed(folder / "tokenizer.json", lambda content: content.update(normalizer=normalizer))
+    capfd.readouterr()
+    assert main(["lm", "recall", str(folder), str(made / "capitals.csv"), "--template", TEMPLATE]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("rote: ")
+    assert "its tokenizer cannot be used" in said
+    assert "panicked" not in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("lengths", [[2**15], [2**11] * 100])

@@ -342,7 +342,7 @@ def test_of_very_many_names_a_message_lists_a_few(tmp_path):
     assert len(str(refused.value)) < 1000
 
 
-def test_a_parquet_file_that_is_damaged_inside_is_refused(tmp_path):
+def test_a_parquet_file_that_is_damaged_inside_is_refused(tmp_path, capfd):
     import polars
 
     path = tmp_path / "facts.parquet"
@@ -352,6 +352,7 @@ def test_a_parquet_file_that_is_damaged_inside_is_refused(tmp_path):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         with contextlib.suppress(InputError):
             facts(path)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_parquet_file_of_very_many_cells_is_not_read(tmp_path):

@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rote.errors import InputError, cut
+from rote.panics import is_panic, quiet
 from rote.version import pip_install
 
 INSTALL = pip_install("hf")
@@ -140,10 +141,11 @@ class LanguageModel:
     def tokens(self, texts: list[str], marks: bool = True) -> list[list[int]]:
         """Tokens of each text, with the marks that the tokenizer puts around it or without; each has an embedding."""
         try:
-            found = self.tokenizer(texts, add_special_tokens=marks, return_attention_mask=False)["input_ids"]
+            with quiet():
+                found = self.tokenizer(texts, add_special_tokens=marks, return_attention_mask=False)["input_ids"]
         except BaseException as error:
-            # A pattern without end is given up by the package tokenizers in an exception that is no `Exception`.
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            # A pattern without end is given up by the package tokenizers in a panic.
+            if not isinstance(error, Exception) and not is_panic(error):
                 raise
             raise InputError(f"{self.name}: its tokenizer cannot be used ({cut(error)}); is it damaged?") from None
         most = self.module.get_input_embeddings().weight.shape[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from rote.lm.language_model import LanguageModel, need_gguf, transformers
 from rote.lm.limits import filling, guarded, refuse_config, refuse_more_than_filled
 from rote.lm.weight_files import WeightFiles, weight_files
 from rote.models.model import dtype_named
+from rote.panics import is_panic, quiet
 
 Kind = Literal["causal", "encoder"]
 
@@ -152,10 +154,11 @@ def _read(action: Callable[[], Any], model: str | Path, what: str, files: Weight
     from huggingface_hub.errors import StrictDataclassError
 
     try:
-        return action()
+        with quiet() if what == "tokenizer" and not download else nullcontext():
+            return action()
     except BaseException as error:
-        # The package tokenizers raises `Exception` itself, of no class of its own, and an exception that is none.
-        own = type(error) is Exception or type(error).__name__ == "PanicException"
+        # The package tokenizers raises `Exception` itself, of no class of its own, and panics.
+        own = type(error) is Exception or is_panic(error)
         if not own and not isinstance(error, (*UNREADABLE, StrictDataclassError)):
             raise
         reason = " ".join(str(error).split())[:300] or type(error).__name__

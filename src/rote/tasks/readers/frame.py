@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rote.errors import InputError, problems
+from rote.panics import quiet
 from rote.tasks.cells import cell_text
 from rote.tasks.table import Table, checked_table
 
@@ -21,15 +22,16 @@ def table_from_parquet(data: bytes, where: str) -> Table:
     import polars
 
     try:
-        columns = len(polars.read_parquet_schema(io.BytesIO(data)))
-        rows = int(polars.scan_parquet(io.BytesIO(data)).select(polars.len()).collect().item())
-        if rows * columns > MOST_CELLS:
-            raise InputError(
-                f"{where}: {rows:,} rows of {columns:,} columns are too many; rote reads {MOST_CELLS:,} cells"
-            )
-        frame = polars.read_parquet(data)
+        with quiet():
+            columns = len(polars.read_parquet_schema(io.BytesIO(data)))
+            rows = int(polars.scan_parquet(io.BytesIO(data)).select(polars.len()).collect().item())
+            if rows * columns > MOST_CELLS:
+                raise InputError(
+                    f"{where}: {rows:,} rows of {columns:,} columns are too many; rote reads {MOST_CELLS:,} cells"
+                )
+            frame = polars.read_parquet(data)
     except polars.exceptions.PanicException:
-        # What polars takes for impossible is possible in a damaged file; it says more on stderr.
+        # What polars takes for impossible is possible in a damaged file.
         raise InputError(f"{where}: is not a readable Parquet file (damaged inside); write it again") from None
     except (polars.exceptions.PolarsError, OSError, ValueError) as error:
         raise InputError(f"{where}: is not a readable Parquet file ({str(error).splitlines()[0]})") from None
