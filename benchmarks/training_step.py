@@ -202,7 +202,7 @@ def against_sizes(rounds: int, peak: float) -> None:
         ("vocab 70, d = k = 13, MLP of width 520, three layers", with_mlp(70, 13, 520, layers=3), None),
     ]
     print("\nmilliseconds per step and model against sizes (vocab 50, d = k = 10, H = 21 unless said)\n")
-    print("| | contexts a step | native | share | torch x1 | torch x5 |")
+    print("| | contexts per step | native | share | torch x1 | torch x5 |")
     print("|---|---|---|---|---|---|")
     for name, spec, batch in cases:
         problem = TrainingProblem.of(lookup(spec.vocab, spec.context))
