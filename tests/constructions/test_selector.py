@@ -173,7 +173,7 @@ def test_keys_it_cannot_hold_are_rejected():
 
 
 def test_eight_relations_of_4000_subjects_take_5_9_bits_per_parameter():
-    """Any of 4,000^32,000 tables takes 64,432 parameters: 5.94 bits each by counting tables.
+    """Any of 4,000^32,000 tables fits in 64,432 parameters: 5.94 bits each by counting tables.
 
     The estimate from the frequencies of the answers that were drawn is lower, 5.90.
     """
