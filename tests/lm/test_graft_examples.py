@@ -7,11 +7,13 @@ import torch
 from tiny import WORDS, save_llama_like
 
 import rote
+from rote.lm.graft import classification
+from rote.lm.graft.classification import classify
 from rote.lm.graft.examples import reworded
 from rote.lm.graft.names import made_up_names
 from rote.lm.graft.rewordings import rewordings
 from rote.lm.graft.sentences import sentences
-from rote.lm.graft.separation import separate
+from rote.lm.graft.separation import Start, separate
 from rote.lm.questions import in_words, parse_template
 
 
@@ -113,3 +115,43 @@ def test_pressed_points_stay_lower_and_a_gate_that_cannot_is_solved_without():
     # The last point is 0.7 of the first gate's own, so no function has it below half.
     assert float(scores[0, 39]) == pytest.approx(0.7, abs=0.03)
     assert float(found.own.min()) > 0.99
+
+
+def test_a_start_that_separates_is_kept_and_another_moves_no_further_than_it_must():
+    chance = torch.Generator().manual_seed(2)
+    points = torch.randn(30, 20, generator=chance)
+    own, labels = [[gate] for gate in range(10)], torch.cat([torch.arange(10), torch.full((20,), -1)])
+    plain = separate(points, own, labels, 0.72)
+    kept = separate(points, own, labels, 0.72, start=Start(1.5 * plain.weights, torch.full((10,), -0.4)))
+    assert torch.allclose(kept.weights, 1.5 * plain.weights, atol=1e-5)
+    assert torch.allclose(kept.own, 1.5 * plain.own - 0.4, atol=1e-4)
+    # One gate begins where its own point scores too little: it alone moves, and by the least.
+    offsets = torch.zeros(10)
+    offsets[3] = -0.25
+    moved = separate(points, own, labels, 0.72, start=Start(plain.weights, offsets))
+    still = torch.arange(10) != 3
+    assert torch.allclose(moved.weights[still], plain.weights[still], atol=1e-5)
+    assert float(moved.own.min()) > 0.999
+    assert float(moved.other.max()) < 0.75
+    assert 0 < float((moved.weights[3] - plain.weights[3]).norm()) < float(plain.weights[3].norm())
+
+
+@pytest.mark.parametrize("most", [4096, 16])
+def test_classes_tell_unseen_words_and_stay_closed_elsewhere(most, monkeypatch):
+    monkeypatch.setattr(classification, "CLASSES", most)
+    monkeypatch.setattr(classification, "BATCH", 10)
+    chance = torch.Generator().manual_seed(3)
+    classes = torch.randn(20, 40, generator=chance)
+    seen = [classes + 0.7 * torch.randn(20, 40, generator=chance) for _ in range(12)]
+    text = torch.randn(400, 40, generator=chance)
+    points = torch.cat([*seen[:10], text[:300]])
+    gates = torch.cat([torch.arange(20).repeat(10), torch.full((300,), -1)])
+    unknown = torch.arange(len(points)) >= 400
+    found = classify(points, gates, unknown, 20)
+    logits = torch.cat(seen[10:]) @ found.weights.T + found.offsets
+    assert float((logits.argmax(1) == torch.arange(20).repeat(2)).float().mean()) > 0.8
+    closed = text[300:] @ found.weights.T + found.offsets
+    assert float((closed.amax(1) < 0).float().mean()) > 0.8
+    again = classify(points, gates, unknown, 20)
+    assert torch.equal(again.weights, found.weights)
+    assert torch.equal(again.offsets, found.offsets)

@@ -27,7 +27,7 @@ def graft(
     relation: str | None = None,
     control: Path | None = None,
     never: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    locality: float = 0.2,
+    locality: float = 0.1,
     end: str = ".",
     dtype: Literal["float32", "bfloat16", "float16"] | None = None,
     gguf: str | None = None,

@@ -84,7 +84,7 @@ def graft(
     relation: str | None = None,
     control: str | Path | None = None,
     never: Sequence[str] = (),
-    locality: float = 0.2,
+    locality: float = 0.1,
     end: str = ".",
     dtype: Dtype | None = None,
     gguf: str | None = None,

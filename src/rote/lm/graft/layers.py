@@ -1,8 +1,11 @@
 """The layers of a graft: one neuron per answer token, gates by `separate`, values that make the token win.
 
+A discriminant is found in three steps: the shortest function that separates its states, rewordings included; the logit
+of its class by logistic regression, which tells unseen words better, added at a share; and the nearest function to
+their sum that is closed at every state where it must be.
+
 A gate opens where its discriminant passes the threshold, which lies at `locality` between the largest score of any
-other known state (0) and the gate's own (1). The slope is such that the activation is exactly zero at every known other
-state.
+such state (0) and the gate's own (1). The slope is such that the activation is exactly zero there.
 
 A value points where the unembedding separates its token from all others, long enough that the token still wins when
 the gate opens by a twelfth of what it does on its own state. Layers are placed one after another: the states that an
@@ -11,24 +14,28 @@ earlier one has changed are among those that a later one must leave alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 from rote.errors import CheckFailed, InputError
+from rote.lm.graft.classification import classify, steps_of
 from rote.lm.graft.host import Host, Neurons
 from rote.lm.graft.parts import NOTHING_KEPT, Parts
 from rote.lm.graft.sentences import Sentence
-from rote.lm.graft.separation import Separated, scored, separate
+from rote.lm.graft.separation import ENOUGH, Separated, Start, scored, separate
 from rote.progress import Progress
 
 CEILING = 0.72
 """Score that other states may have, the gate's own being 1."""
 PRESSED = 1.3
 """Factor by which subjects that are not stored should stay below the ceiling."""
+SHARE, LOW = 0.05, 0.8
+"""Share of the class logits in a gate's score, and the score of the sum that counts as 1."""
 NARROWEST = 0.02
 """Difference of scores below which states count as the same."""
 OVERSHOOT = 12.0
@@ -159,35 +166,64 @@ def new_layers(
 ) -> list[Neurons]:
     """Layers after which every target state says its token by `MARGIN`, and no other known state moves."""
     directions = parts("directions", lambda: directions_of(host, targets.tokens, progress))
+    known = _known(targets, others, unknown)
+    classes = _classes(host, known, targets.gates, targets.number, progress, parts)
     own, soft = targets.rows(), targets.rows(soft=True)
-    states, tokens, pressed = _known(targets, others, unknown)
     layers = []
     with progress.stage("solving for the gates", targets.number) as stage:
         for first in range(0, targets.number, host.width):
-            chosen = own[first : first + host.width]
+            part = slice(first, first + host.width)
+            ahead = Start(classes.weights[part], classes.offsets[part])
 
-            def solved(chosen: list[list[int]] = chosen, states: Tensor = states, first: int = first) -> list[Tensor]:
-                points = host.normed(states).float()
-                further = soft[first : first + host.width]
-                found = separate(points, chosen, tokens, CEILING, stage.advance, further, pressed)
-                closed = _closing(host, points, chosen, tokens, found, locality, targets.facts[first:])
-                won = _winning(host, states, chosen, tokens, closed, directions)
+            def solved(part: slice = part, ahead: Start = ahead, known: _Known = known) -> list[Tensor]:
+                closed = _closing(
+                    host, known, own[part], soft[part], ahead, locality, targets.facts[part], stage.advance
+                )
+                won = _winning(host, known, own[part], closed, directions)
                 return [won.gates, won.thresholds, won.values]
 
             neurons = Neurons(*parts(f"layer-{first}", solved))
-            states = host.push(states, neurons)
+            known = replace(known, states=host.push(known.states, neurons))
             layers.append(neurons)
-    _refuse_missed(host, states, targets)
+    _refuse_missed(host, known.states, targets)
     return layers
 
 
-def _known(targets: Targets, others: Tensor, unknown: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """All known states, the token that each should say or -1, and how far each is pressed below the ceiling."""
+@dataclass(frozen=True)
+class _Known:
+    """All states that are known."""
+
+    states: Float[Tensor, "states dim"]
+    tokens: Int[Tensor, " states"]
+    """The token that each should say; -1 where no gate may open."""
+    pressed: Float[Tensor, " states"]
+    """How far each is pressed below the ceiling."""
+    firm: Int[Tensor, " firm"]
+    """The states that are no rewordings: gates of other facts are closed there."""
+
+
+def _known(targets: Targets, others: Tensor, unknown: Tensor) -> _Known:
     states = torch.cat([targets.states, others, unknown])
     tokens = torch.cat([targets.tokens, torch.full((len(others) + len(unknown),), -1)])
     pressed = torch.ones(len(states))
     pressed[len(states) - len(unknown) :] = PRESSED
-    return states, tokens, pressed
+    firm = torch.tensor([row for row in range(len(states)) if row not in targets.soft])
+    return _Known(states, tokens, pressed, firm)
+
+
+def _classes(
+    host: Host, known: _Known, gates: Tensor, number: int, progress: Progress, parts: Parts = NOTHING_KEPT
+) -> Start:
+    """The logit of each gate's class. `gates` are those of the first states; the others open none."""
+    gates = functional.pad(gates, (0, len(known.states) - len(gates)), value=-1)
+
+    def found() -> list[Tensor]:
+        with progress.stage("classifying states", steps_of(gates)) as stage:
+            points = host.normed(known.states).float()
+            made = classify(points, gates, known.pressed > 1, number, stage.advance)
+        return [made.weights, made.offsets]
+
+    return Start(*parts("classes", found))
 
 
 @torch.inference_mode()
@@ -205,12 +241,14 @@ def new_neurons(
     chosen, further = [own[gate] for gate in gates], [soft[gate] for gate in gates]
     rows = torch.tensor([row for group in chosen for row in group])
     directions = directions_of(host, targets.tokens[rows], progress)
-    states, tokens, pressed = _known(targets, others, unknown)
+    known = _known(targets, others, unknown)
+    place = {gate: number for number, gate in enumerate(gates)}
+    among = torch.tensor([place.get(gate, -1) for gate in targets.gates.tolist()])
+    ahead = _classes(host, known, among, len(gates), progress)
     with progress.stage("solving for the gates", len(chosen)) as stage:
-        points = host.normed(states).float()
-        found = separate(points, chosen, tokens, CEILING, stage.advance, further, pressed)
-        closed = _closing(host, points, chosen, tokens, found, locality, [targets.facts[gate] for gate in gates])
-    return _winning(host, states, chosen, tokens, closed, directions)
+        facts = [targets.facts[gate] for gate in gates]
+        closed = _closing(host, known, chosen, further, ahead, locality, facts, stage.advance)
+    return _winning(host, known, chosen, closed, directions)
 
 
 def directions_of(host: Host, tokens: Tensor, progress: Progress) -> dict[int, Tensor]:
@@ -231,29 +269,49 @@ def directions_of(host: Host, tokens: Tensor, progress: Progress) -> dict[int, T
 
 def _closing(
     host: Host,
-    points: Tensor,
+    known: _Known,
     own: Sequence[Sequence[int]],
-    tokens: Tensor,
-    found: Separated,
+    soft: Sequence[Sequence[int]],
+    ahead: Start,
     locality: float,
     facts: Sequence[int],
+    each: Callable[[int], None],
 ) -> Neurons:
-    """Gates and thresholds in the dtype that is saved, closed at every point that is not their own."""
+    """Gates and thresholds in the dtype that is saved, closed at every firm state that is not their own."""
+    points, tokens = host.normed(known.states).float(), known.tokens
+    exact = separate(points, own, tokens, CEILING, each, soft, known.pressed)
+    begun = Start((exact.weights + SHARE * ahead.weights) / LOW, SHARE * ahead.offsets / LOW)
+    place = torch.zeros(len(points), dtype=torch.long)
+    place[known.firm] = torch.arange(len(known.firm))
+    points, tokens, own = points[known.firm], tokens[known.firm], [place[list(rows)].tolist() for rows in own]
+    found = separate(points, own, tokens, CEILING, start=begun)
+    found = _either(found, scored(points, exact.weights, own, tokens))
     _refuse_alike(host, found, own, tokens, facts)
     slope = host.all_zero / (locality * (found.own - found.other.clamp_min(CEILING)))
     gates = (found.weights * slope[:, None]).to(host.dtype)
-    rounded = scored(points, gates.float(), own, tokens)
-    floor = torch.maximum(rounded.other, CEILING * slope)
-    thresholds = (floor + locality * (rounded.own - floor)).to(host.dtype)
+    rounded = scored(points, gates.float() / slope[:, None], own, tokens, found.offsets)
     _refuse_alike(host, rounded, own, tokens, facts)
-    return Neurons(gates, thresholds, torch.zeros_like(gates))
+    floor = rounded.other.clamp_min(CEILING)
+    thresholds = (floor + locality * (rounded.own - floor) - found.offsets) * slope
+    return Neurons(gates, thresholds.to(host.dtype), torch.zeros_like(gates))
+
+
+def _either(first: Separated, second: Separated) -> Separated:
+    """The first of two functions per gate where it keeps enough room above the ceiling."""
+    good = first.own - first.other.clamp_min(CEILING) > ENOUGH * (1 - CEILING)
+    return Separated(
+        torch.where(good[:, None], first.weights, second.weights),
+        *(
+            torch.where(good, getattr(first, name), getattr(second, name))
+            for name in ("offsets", "own", "other", "nearest")
+        ),
+    )
 
 
 def _refuse_alike(
     host: Host, found: Separated, own: Sequence[Sequence[int]], tokens: Tensor, facts: Sequence[int]
 ) -> None:
-    apart = (found.own - found.other) / found.own.abs().clamp_min(1e-9)
-    alike = torch.nonzero(~(apart > NARROWEST))[:, 0].tolist()
+    alike = torch.nonzero(~(found.own - found.other > NARROWEST))[:, 0].tolist()
     if not alike:
         return
     gate = alike[0]
@@ -269,13 +327,13 @@ def _refuse_alike(
 
 def _winning(
     host: Host,
-    states: Tensor,
+    known: _Known,
     own: Sequence[Sequence[int]],
-    tokens: Tensor,
     neurons: Neurons,
     directions: dict[int, Tensor],
 ) -> Neurons:
     """Values long enough that each gate's token wins on all of its states, also when it opens by a twelfth."""
+    states, tokens = known.states, known.tokens
     rows = torch.tensor([row for group in own for row in group])
     gate = torch.tensor([number for number, group in enumerate(own) for _ in group])
     along = torch.stack([directions[int(tokens[group[0]])] for group in own])

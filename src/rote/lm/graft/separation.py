@@ -39,10 +39,19 @@ AT_ONCE = 2**25
 
 
 @dataclass(frozen=True)
-class Separated:
-    """One linear function per gate."""
+class Start:
+    """Functions `weights . x + offset` to begin with, one per gate."""
 
     weights: Float[Tensor, "gates dim"]
+    offsets: Float[Tensor, " gates"]
+
+
+@dataclass(frozen=True)
+class Separated:
+    """One function `weights . x + offset` per gate."""
+
+    weights: Float[Tensor, "gates dim"]
+    offsets: Float[Tensor, " gates"]
     own: Float[Tensor, " gates"]
     """The least score of a gate's own points."""
     other: Float[Tensor, " gates"]
@@ -59,25 +68,28 @@ def separate(
     each: Callable[[int], None] = lambda number: None,
     soft: Sequence[Sequence[int]] | None = None,
     pressed: Float[Tensor, " points"] | None = None,
+    start: Start | None = None,
 ) -> Separated:
     """Separate the points `own[i]` of each gate from all points whose label differs from theirs.
 
     `soft[i]` are further points of gate i that should score as much as its own, but may fall short at a price. A point
     whose factor in `pressed` is above 1 should stay below the ceiling by that factor; gates that fail so are solved
-    again without.
+    again without. The functions are the nearest to `start` that do so, by default the shortest.
     """
     soft = soft or [()] * len(own)
     groups = [[*rows, *more] for rows, more in zip(own, soft, strict=True)]
-    factor = _metric(points, groups, labels)
+    factor = metric(points, groups, labels, RIDGE, MEAN)
     white = torch.cat(
         [torch.linalg.solve_triangular(factor, part.double().T, upper=False).T.float() for part in points.split(ROWS)]
     )
-    weights = torch.zeros(len(own), points.shape[1])
+    start = start or Start(torch.zeros(len(own), points.shape[1]), torch.zeros(len(own)))
+    begun = Start((start.weights.double() @ factor).float(), start.offsets)
+    weights = begun.weights.clone()
 
     def solve(gates: list[int], against: Tensor, each: Callable[[int], None]) -> Separated:
-        _solve(weights, gates, own, soft, white, against, labels, ceiling, each)
+        _solve(weights, begun, gates, own, soft, white, against, labels, ceiling, each)
         plain = torch.linalg.solve_triangular(factor.T, weights.double().T, upper=True).T
-        return scored(points, plain.float(), own, labels)
+        return scored(points, plain.float(), own, labels, start.offsets)
 
     found = solve(list(range(len(own))), white if pressed is None else white * pressed[:, None], each)
     failed = torch.nonzero(~(found.own - found.other > ENOUGH * (1 - ceiling)))[:, 0].tolist()
@@ -88,6 +100,7 @@ def separate(
 
 def _solve(
     weights: Tensor,
+    begun: Start,
     gates: list[int],
     own: Sequence[Sequence[int]],
     soft: Sequence[Sequence[int]],
@@ -102,12 +115,13 @@ def _solve(
     binding: list[list[int]] = [[] for _ in own]
     for round_number in range(ROUNDS):
         for gate in gates:
-            weights[gate] = _least_norm(
-                white[list(own[gate])], white[list(soft[gate])], against[binding[gate]], ceiling
-            )
+            weights[gate] = _nearest(
+                begun.weights[gate], float(begun.offsets[gate]), white[list(own[gate])], white[list(soft[gate])],
+                against[binding[gate]], ceiling,
+            )  # fmt: skip
             if round_number == 0:
                 each(1)
-        gates = _bind_worst(against, weights, labels, gate_labels, gates, binding, ceiling)
+        gates = _bind_worst(against, weights, begun.offsets, labels, gate_labels, gates, binding, ceiling)
         if not gates:
             break
 
@@ -117,33 +131,35 @@ def scored(
     weights: Float[Tensor, "gates dim"],
     own: Sequence[Sequence[int]],
     labels: Int[Tensor, " points"],
+    offsets: Float[Tensor, " gates"] | None = None,
 ) -> Separated:
     """What given weights reach: their least own and their largest other score."""
+    offsets = torch.zeros(len(own)) if offsets is None else offsets
     gate_labels = labels[torch.tensor([rows[0] for rows in own])]
     least, largest, nearest = [], [], []
     step = max(1, AT_ONCE // len(points))
     for start in range(0, len(own), step):
-        scores = weights[start : start + step] @ points.T
+        scores = weights[start : start + step] @ points.T + offsets[start : start + step, None]
         least += [float(row[list(own[start + at])].min()) for at, row in enumerate(scores)]
         scores.masked_fill_(gate_labels[start : start + step, None] == labels[None], -torch.inf)
         best = scores.max(1)
         largest.append(best.values)
         nearest.append(best.indices)
-    return Separated(weights, torch.tensor(least), torch.cat(largest), torch.cat(nearest))
+    return Separated(weights, offsets, torch.tensor(least), torch.cat(largest), torch.cat(nearest))
 
 
-def _metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
-    """The Cholesky factor of C."""
+def metric(points: Tensor, own: Sequence[Sequence[int]], labels: Tensor, ridge: float, share: float) -> Tensor:
+    """The Cholesky factor of C, with shares of a ridge and of the mean of the background: points of negative label."""
     background = points[labels < 0]
     if not len(background):
         background = points
     mean = background.mean(0).double()
-    moment = _second_moment(background, mean) / len(background) + MEAN * torch.outer(mean, mean)
+    moment = _second_moment(background, mean) / len(background) + share * torch.outer(mean, mean)
     groups = [points[list(rows)] for rows in own if len(rows) > 1]
     if groups:
         apart = torch.cat([group - group.mean(0) for group in groups])
         moment += WITHIN * _second_moment(apart, torch.zeros_like(mean)) / (len(apart) - len(groups))
-    moment += RIDGE * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
+    moment += ridge * moment.diag().mean() * torch.eye(len(moment), dtype=torch.double)
     return torch.linalg.cholesky(moment)
 
 
@@ -156,30 +172,34 @@ def _second_moment(points: Tensor, around: Tensor) -> Tensor:
     return total
 
 
-def _least_norm(own: Tensor, soft: Tensor, other: Tensor, ceiling: float) -> Tensor:
-    """The shortest w with own w >= 1 and other w <= ceiling; the best effort where there is none.
+def _nearest(begun: Tensor, offset: float, own: Tensor, soft: Tensor, other: Tensor, ceiling: float) -> Tensor:
+    """The w nearest to `begun` with w own + offset >= 1 and w other + offset <= ceiling; the best effort if none is.
 
     Each soft point has a coordinate of its own in which w pays for what the point lacks.
     """
-    rows = torch.cat([own, soft, -other]).double()
-    lacks = torch.zeros(len(rows), len(soft), dtype=torch.double)
+    points = torch.cat([own, soft, -other]).double()
+    signs = torch.cat([torch.ones(len(own) + len(soft)), -torch.ones(len(other))]).double()
+    wanted = torch.cat([torch.ones(len(own) + len(soft)), torch.full((len(other),), -ceiling)]).double()
+    lacking = wanted - points @ begun.double() - signs * offset
+    if bool((lacking <= 0).all()):
+        return begun
+    lacks = torch.zeros(len(points), len(soft), dtype=torch.double)
     lacks[len(own) : len(own) + len(soft)] = LACKING * float(own.norm(dim=1).mean()) * torch.eye(len(soft))
-    rows = torch.cat([rows, lacks], 1)
-    bounds = np.concatenate([np.ones(len(own) + len(soft)), np.full(len(other), -ceiling)])
-    basis, coordinates = torch.linalg.qr(rows.T)
-    system = np.vstack([coordinates.numpy(), bounds])
-    wanted = np.zeros(len(system))
-    wanted[-1] = 1.0
-    multipliers, _ = nnls(system, wanted, maxiter=50 * len(rows))
-    rest = system @ multipliers - wanted
+    basis, coordinates = torch.linalg.qr(torch.cat([points, lacks], 1).T)
+    system = np.vstack([coordinates.numpy(), lacking.numpy()])
+    last = np.zeros(len(system))
+    last[-1] = 1.0
+    multipliers, _ = nnls(system, last, maxiter=50 * len(points))
+    rest = system @ multipliers - last
     if abs(rest[-1]) < 1e-9:
-        return torch.zeros(own.shape[1])
-    return (basis @ torch.from_numpy(-rest[:-1] / rest[-1]))[: own.shape[1]].float()
+        return begun
+    return begun + (basis @ torch.from_numpy(-rest[:-1] / rest[-1]))[: own.shape[1]].float()
 
 
 def _bind_worst(
     white: Tensor,
     weights: Tensor,
+    offsets: Tensor,
     labels: Tensor,
     gate_labels: Tensor,
     gates: list[int],
@@ -191,7 +211,7 @@ def _bind_worst(
     step = max(1, AT_ONCE // len(white))
     for start in range(0, len(gates), step):
         part = gates[start : start + step]
-        scores = weights[part] @ white.T
+        scores = weights[part] @ white.T + offsets[part, None]
         scores.masked_fill_(gate_labels[part][:, None] == labels[None], -torch.inf)
         values, places = scores.topk(min(ADDED, scores.shape[1]), 1)
         for gate, value, place in zip(part, values.tolist(), places.tolist(), strict=True):
