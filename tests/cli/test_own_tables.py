@@ -94,3 +94,11 @@ def test_article_numbers_without_their_zeros_are_named(rote, tmp_path):
     assert rote("build", path, "-o", tmp_path / "m").code == 0
     told = rote("ask", tmp_path / "m", "7")
     assert (told.code, told.out.splitlines()[1:]) == (1, ["did you mean: 00007"])
+
+
+def test_a_space_that_comes_second_is_seen(rote, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("part,price\nbolt 4x20,150\nbolt 4x30,175\nnut M4,20\n")
+    assert rote("build", path, "-o", tmp_path / "m", "--keys", "letters").code == 0
+    told = rote("ask", tmp_path / "m", "bolt 4x30", "--runners-up", "20").out
+    assert "runner-up ' '" in told

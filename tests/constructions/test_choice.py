@@ -222,6 +222,7 @@ def test_the_smallest_folder_within_no_time_is_the_quickest_and_says_what_was_le
     task = facts("countries:facts=200,seed=1")
     hasty = build(task, smallest=True, within=0.0)
     assert any("a larger `within` allows them" in attempt.reason for attempt in hasty.attempts)
+    assert not any(attempt.reason.startswith(f"{attempt.what}: ") for attempt in hasty.attempts)
 
 
 def test_the_smallest_folder_chooses_its_own_method():

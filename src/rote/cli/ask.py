@@ -79,10 +79,15 @@ def ask(
             {
                 "key": " ".join(answer.key),
                 "logit margin": answer.margin,
-                **{f"runner-up {other.answer}": f"{other.behind:.4g} behind" for other in answer.runners_up},
+                **{f"runner-up {_visible(other.answer)}": f"{other.behind:.4g} behind" for other in answer.runners_up},
             },
         )
     return 0 if answer.known else 1
+
+
+def _visible(token: str) -> str:
+    """A token in a table: a space of a spelled key in quotation marks."""
+    return token if token.strip() else repr(token)
 
 
 def _one(folder: Path, words: tuple[str, ...], runners_up: int) -> tuple[Askable, Answer]:

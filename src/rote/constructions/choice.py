@@ -216,7 +216,7 @@ def quickest_first(task: AssociationTask, dtype: Dtype | None) -> tuple[list[Can
         try:
             size = expected_size(construction, request)
         except InputError as error:
-            left.append(Abandoned(method, str(error)))
+            left.append(Abandoned(method, str(error).removeprefix(f"{method}: ")))
             continue
         if size is None:
             candidates.append(Candidate(method, 0, construction.expected_seconds(request)))
