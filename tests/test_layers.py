@@ -16,7 +16,7 @@ SOURCE = Path(rote.__file__).parent
 LAYERS = [
     ("version", "lazy", "stability"),
     ("interrupts",),
-    ("supervisor",),
+    ("supervisor", "panics"),
     ("words",),
     ("errors",),
     ("files",),
