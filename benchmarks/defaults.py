@@ -188,7 +188,7 @@ def show(results: dict[str, Any]) -> None:
     print("| table | facts | method | parameters | weights | folder | " + " | ".join(ALTERNATIVES) + " |")
     print("|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for name, row in rows:
-        others = " | ".join(f"{row['sizes'].get(id) or 0:,}" for id in ALTERNATIVES)
+        others = " | ".join(f"{row.get('sizes', {}).get(id) or 0:,}" for id in ALTERNATIVES)
         print(
             f"| {name} | {row['facts']:,} | {row['method']} | {row['parameters']:,} | {row['weights']:,} "
             f"| {row['folder']:,} | {others} |"
@@ -201,7 +201,7 @@ def show(results: dict[str, Any]) -> None:
     for name, row in rows:
         ended = [row.get(stage, "not run") for stage in ("inspect", "edit", "llama", "gguf", "smallest")]
         print(
-            f"| {name} | {row['recalled']:,} | {row['min_margin']:.3g} | {row['plan_seconds']:.1f} "
+            f"| {name} | {row['recalled']:,} | {row['min_margin']:.3g} | {row.get('plan_seconds', 0):.1f} "
             f"| {row['build_seconds']:.1f} | {row.get('ask_seconds', 0):.2f} | {' | '.join(ended)} "
             f"| {row.get('smallest_folder', 0):,} | {row.get('smallest_seconds', 0):.1f} |"
         )
