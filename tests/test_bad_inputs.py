@@ -12,7 +12,8 @@ from hostile.watch import watched
 
 pytest.importorskip("fastapi", reason="the page needs the package fastapi")
 
-ATTEMPTS = 60
+ATTEMPTS, LEAST = 60, 6
+"""Attempts in all, and on one surface: of three, two may be harmless."""
 NAMES = [name for name in SHARES if name not in ("language models", "exports")]  # in tests/lm and tests/export
 
 
@@ -21,7 +22,8 @@ NAMES = [name for name in SHARES if name not in ("language models", "exports")] 
 def test_bad_input_is_refused_or_read_and_nothing_else(name, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (surface,) = surfaces(tmp_path / "store", name)
-    verdicts = [watched(surface, number, tmp_path / "scratch") for number in range(round(ATTEMPTS * SHARES[name]))]
+    count = max(LEAST, round(ATTEMPTS * SHARES[name]))
+    verdicts = [watched(surface, number, tmp_path / "scratch") for number in range(count)]
     assert [(verdict.case, *verdict.flaws) for verdict in verdicts if verdict.flaws] == []
     assert sum(not verdict.accepted for verdict in verdicts) >= len(verdicts) / 2
 
