@@ -8,8 +8,8 @@ A gate opens where its discriminant passes the threshold, which lies at `localit
 such state (0) and the gate's own (1). The slope is such that the activation is exactly zero there.
 
 A value points where the unembedding separates its token from all others, long enough that the token still wins when
-the gate opens by a twelfth of what it does on its own state. Layers are placed one after another: the states that an
-earlier one has changed are among those that a later one must leave alone.
+the gate opens by a twelfth of what it does on its own state. Layers are placed one after another: a later one must also
+leave alone what an earlier one has made of its own states.
 """
 
 from __future__ import annotations
@@ -169,23 +169,24 @@ def new_layers(
     known = _known(targets, others, unknown)
     classes = _classes(host, known, targets.gates, targets.number, progress, parts)
     own, soft = targets.rows(), targets.rows(soft=True)
-    layers = []
+    layers, now = [], known.states
     with progress.stage("solving for the gates", targets.number) as stage:
         for first in range(0, targets.number, host.width):
             part = slice(first, first + host.width)
             ahead = Start(classes.weights[part], classes.offsets[part])
+            seen = known.with_moved(now)
 
-            def solved(part: slice = part, ahead: Start = ahead, known: _Known = known) -> list[Tensor]:
+            def solved(part: slice = part, ahead: Start = ahead, seen: _Known = seen) -> list[Tensor]:
                 closed = _closing(
-                    host, known, own[part], soft[part], ahead, locality, targets.facts[part], stage.advance
+                    host, seen, own[part], soft[part], ahead, locality, targets.facts[part], stage.advance
                 )
-                won = _winning(host, known, own[part], closed, directions)
+                won = _winning(host, seen, own[part], closed, directions)
                 return [won.gates, won.thresholds, won.values]
 
             neurons = Neurons(*parts(f"layer-{first}", solved))
-            known = replace(known, states=host.push(known.states, neurons))
+            now = host.push(now, neurons)
             layers.append(neurons)
-    _refuse_missed(host, known.states, targets)
+    _refuse_missed(host, now, targets)
     return layers
 
 
@@ -200,6 +201,19 @@ class _Known:
     """How far each is pressed below the ceiling."""
     firm: Int[Tensor, " firm"]
     """The states that are no rewordings: gates of other facts are closed there."""
+
+    def with_moved(self, now: Tensor) -> _Known:
+        """These, and firm states as earlier layers have moved them. Gates are solved on states before any layer, since
+        a rewording at which a wrong gate opens is moved far away."""
+        changed = self.firm[(now[self.firm] != self.states[self.firm]).any(1)]
+        if not len(changed):
+            return self
+        count = len(self.states)
+        return _Known(
+            torch.cat([self.states, now[changed]]), torch.cat([self.tokens, self.tokens[changed]]),
+            torch.cat([self.pressed, torch.ones(len(changed))]),
+            torch.cat([self.firm, torch.arange(count, count + len(changed))]),
+        )  # fmt: skip
 
 
 def _known(targets: Targets, others: Tensor, unknown: Tensor) -> _Known:
