@@ -81,7 +81,8 @@ def test_a_hook_answers_stored_prompts_and_changes_no_other_logit(llama, cities,
                  "-o", str(tmp_path / "hook")]) == 0  # fmt: skip
     source = rote.load_language_model(llama)
     hook = rote.load_hook(tmp_path / "hook", source.tokenizer)
-    for lead in ("", "what key of this "):
+    # One line may hold several prompts; the last is the one to answer.
+    for lead in ("", "what key of this ", "The capital of France is Paris "):
         prompt = torch.tensor(source.encode([f"{lead}The capital of Peru is"]))
         out = source.module.generate(
             prompt, logits_processor=[hook], max_new_tokens=2, min_new_tokens=2, do_sample=False, pad_token_id=0
@@ -117,15 +118,15 @@ def test_a_prompt_is_found_where_a_pattern_finds_it():
             rf"(?P<{part}>[^\n]{{1,{LONGEST}}}?)" if number % 2 else re.escape(part)
             for number, part in enumerate(parts)
         )
-        wanted = re.search(rf"{pattern}(?P<said>[^\n]{{0,{LONGEST}}})$", text)
-        found = EndOfText(text).prompt(template)
-        if wanted is None:
-            assert found is None
-            continue
-        matched += 1
-        cells = wanted.groupdict()
-        said = cells.pop("said")
-        assert found == FoundPrompt(wanted[0][: len(wanted[0]) - len(said)], cells, said)
+        whole = re.compile(rf"{pattern}(?P<said>[^\n]{{0,{LONGEST}}})$")
+        places = [match for start in range(len(text) + 1) if (match := whole.match(text, start))]
+        wanted = []
+        for match in (places[-1], places[0])[: min(2, len(places))] if places else ():
+            cells = match.groupdict()
+            said = cells.pop("said")
+            wanted.append(FoundPrompt(match[0][: len(match[0]) - len(said)], cells, said))
+        assert EndOfText(text).prompts(template) == wanted
+        matched += bool(places)
     assert matched > 500
 
 
@@ -133,10 +134,10 @@ def test_no_template_takes_long_to_find():
     """The pattern of three columns beside each other took minutes in one such text."""
     looked = EndOfText("The capital of France is " * 60)
     start = time.process_time()
-    assert looked.prompt("{a}{b}{c}x") is None
-    assert looked.prompt("{a}{b}{c}") is not None
+    assert looked.prompts("{a}{b}{c}x") == []
+    assert looked.prompts("{a}{b}{c}")
     for number in range(999):
-        looked.prompt(f"{{a}}{{b}}{{c}}e{number}")
+        looked.prompts(f"{{a}}{{b}}{{c}}e{number}")
     assert time.process_time() < start + 2
 
 

@@ -80,10 +80,10 @@ class FactHook:
         looked = EndOfText(text)
         for relation, templates in self.record.templates.items():
             for template in templates:
-                found = looked.prompt(template)
-                token = None if found is None else self._continued(relation, found, recent)
-                if token is not None:
-                    return token
+                for found in looked.prompts(template):
+                    token = self._continued(relation, found, recent)
+                    if token is not None:
+                        return token
         return None
 
     def _continued(self, relation: str, found: FoundPrompt, recent: list[int]) -> int | None:
@@ -157,8 +157,9 @@ class EndOfText:
             self._places[part] = found
         return found
 
-    def prompt(self, template: str) -> FoundPrompt | None:
-        """The first place from which a template fits to the end of the text, with columns as short as they can be."""
+    def prompts(self, template: str) -> list[FoundPrompt]:
+        """Where a template fits to the end of the text: from its last place, then from its first; columns are as short
+        as they can be from there."""
         parts = _parts(template)
         fits = self._said
         rest = [fits]
@@ -169,10 +170,15 @@ class EndOfText:
             elif part:
                 fits = self._at(part) & fits >> len(part)
             if not fits:
-                return None
+                return []
             rest.append(fits)
         rest.reverse()
-        start = place = _lowest(fits)
+        first, last = _lowest(fits), fits.bit_length() - 1
+        return [self._prompt(parts, rest, start) for start in dict.fromkeys((last, first))]
+
+    def _prompt(self, parts: Sequence[str], rest: Sequence[int], start: int) -> FoundPrompt:
+        """The prompt that begins at a place; `rest` has the places from which each part and those after it fit."""
+        place = start
         cells: dict[str, str] = {}
         for number, part in enumerate(parts):
             if number % 2:
