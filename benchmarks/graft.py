@@ -242,7 +242,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("table", choices=["countries", "products"])
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
-    parser.add_argument("--locality", type=float, default=0.2)
+    parser.add_argument("--locality", type=float, default=0.1)
     parser.add_argument("--facts", type=int, help="only so many facts of countries, drawn at random")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--gguf", action="store_true", help="also as GGUF, asked in llama.cpp")

@@ -91,6 +91,16 @@ class Study:
         }  # fmt: skip
 
 
+def answer_logits(module: Any, batch: list[Sentence]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits where the tokens of answers are predicted, in sentences of one length; and those tokens."""
+    ids = torch.tensor([sentence.tokens for sentence in batch])
+    own = torch.zeros_like(ids, dtype=torch.bool)
+    for row, sentence in enumerate(batch):
+        own[row, len(sentence.prompt) :] = True
+    states = module.base_model(input_ids=ids, use_cache=False).last_hidden_state
+    return module.get_output_embeddings()(states[:, :-1][own[:, 1:]]), ids[:, 1:][own[:, 1:]]
+
+
 def trained(model: LanguageModel, given: list[Sentence], parameters: Iterable[nn.Parameter], rate: float) -> int:
     """Train until every token is right, on the answers alone; how many times each fact was shown."""
     torch.manual_seed(SEED)
@@ -99,13 +109,7 @@ def trained(model: LanguageModel, given: list[Sentence], parameters: Iterable[nn
     for epoch in range(1, EPOCHS + 1):
         right = True
         for number in torch.randperm(len(batches)).tolist():
-            batch = batches[number]
-            ids = torch.tensor([sentence.tokens for sentence in batch])
-            own = torch.zeros_like(ids, dtype=torch.bool)
-            for row, sentence in enumerate(batch):
-                own[row, len(sentence.prompt) :] = True
-            logits = model.module(input_ids=ids, use_cache=False).logits[:, :-1][own[:, 1:]]
-            wanted = ids[:, 1:][own[:, 1:]]
+            logits, wanted = answer_logits(model.module, batches[number])
             right = right and bool((logits.argmax(-1) == wanted).all())
             optimizer.zero_grad()
             nn.functional.cross_entropy(logits, wanted).backward()
