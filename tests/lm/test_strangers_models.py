@@ -120,6 +120,24 @@ def test_what_no_model_has_is_counted_before_a_library_reads_it(theirs, name):
         rote.load_language_model(folder)
 
 
+FAR_NUMBERS = {
+    "vocabulary": ("tokenizer.json", lambda c: c["model"]["vocab"].update(far=2**31)),
+    "vocabulary alone": ("vocab.json", lambda c: c.update(far=2**31)),
+    "added": ("tokenizer.json", lambda c: c.update(added_tokens=[{"id": 2**31, "content": "far"}])),
+    "added alone": ("added_tokens.json", lambda c: c.update(far=2**31)),
+    "decoder": ("tokenizer_config.json", lambda c: c.update(added_tokens_decoder={str(2**31): {"content": "far"}})),
+}
+"""A library makes a list as long as the largest number when it writes a tokenizer: 9 GB for these."""
+
+
+@pytest.mark.parametrize("name", FAR_NUMBERS)
+def test_the_number_of_a_token_is_bounded(theirs, name):
+    folder = theirs()
+    changed(folder / FAR_NUMBERS[name][0], FAR_NUMBERS[name][1])
+    with pytest.raises(InputError, match="a token has the number 2147483648"):
+        rote.load_language_model(folder)
+
+
 def test_the_added_tokens_of_a_model_of_sound_are_read(theirs):
     """Orpheus has 28,683 of them; each is an object of the library."""
     folder = theirs()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,8 @@ MOST_ADDED, ADDED_FIELDS = 2**15, 16
 FEW_TOKENS = 2**17
 """Tokens that any vocabulary may have, and one more for so many bytes of weights."""
 BYTES_PER_TOKEN = 16
+MOST_ID = 2**24
+"""Numbers that tokens may have: a library makes a list as long as the largest."""
 MERGES_PER_TOKEN = 4
 VALUES_PER_TOKEN = 2 + 2 * MERGES_PER_TOKEN
 MOST_SQUARES = 2**28
@@ -64,6 +66,7 @@ def refuse_texts(folder: Path, weights: int) -> None:
         elif name == "vocab.json":
             content = _content(path, kind)
             _refuse_tokens(len(content) if isinstance(content, dict) else 0, most, path)
+            _refuse_ids(content.values() if isinstance(content, dict) else (), path)
         else:
             _refuse_tokenizer(_content(path, kind), most, path)
     pieces = sorted(path for path in folder.iterdir() if path.suffix in PIECES and path.is_file())
@@ -101,6 +104,9 @@ def _refuse_config(content: Any, path: Path) -> None:
         parts = {DECODER: content}
     if isinstance(parts, dict):
         added = parts.pop(DECODER, None)
+        if isinstance(added, dict):
+            # `added_tokens.json` has the numbers as values, `added_tokens_decoder` as names.
+            _refuse_ids(added.values() if path.name == ADDED else added, path)
         _refuse_added(list(added.values()) if isinstance(added, dict) else added, path)
     _refuse_settings(parts, path)
 
@@ -110,10 +116,20 @@ def _refuse_added(added: Any, path: Path) -> None:
     tokens = added if isinstance(added, list) else []
     if len(tokens) > MOST_ADDED:
         raise InputError(f"{path}: {len(tokens):,} added tokens; at most {MOST_ADDED:,} are read")
+    _refuse_ids((token.get("id") for token in tokens if isinstance(token, dict)), path)
     for token in tokens:
         fields = token.values() if isinstance(token, dict) else token if isinstance(token, list) else ()
         if len(fields) > ADDED_FIELDS or any(isinstance(field, list | dict) for field in fields):
             raise InputError(f"{path}: an added token has {len(fields):,} fields, or lists in them; is it damaged?")
+
+
+def _refuse_ids(numbers: Iterable[Any], path: Path) -> None:
+    """Refuse a number of a token that no vocabulary reaches; as the name of a setting it is a text."""
+    for number in numbers:
+        if (isinstance(number, int) and number >= MOST_ID) or (
+            isinstance(number, str) and len(number) > len(str(MOST_ID))
+        ):
+            raise InputError(f"{path}: a token has the number {str(number)[:20]}; below {MOST_ID:,} is read")
 
 
 def _refuse_settings(content: Any, path: Path) -> None:
@@ -136,6 +152,8 @@ def _refuse_tokenizer(content: Any, most: int, path: Path) -> None:
             counted = model.get(name)
             number = len(counted) if isinstance(counted, list | dict) else 0
             _refuse_tokens(number // (MERGES_PER_TOKEN if name == "merges" else 1), most, path)
+        vocabulary = model.get("vocab")
+        _refuse_ids(vocabulary.values() if isinstance(vocabulary, dict) else (), path)
         _refuse_settings({name: value for name, value in model.items() if name not in ("vocab", "merges")}, path)
     _refuse_added(parts.pop("added_tokens", None), path)
     _refuse_settings(parts, path)
