@@ -157,7 +157,9 @@ def test_keys_of_one_token_are_built_and_what_was_left_is_said(rote, tmp_path):
     (tmp_path / "one.csv").write_text("word,answer\na,b\nc,d\n")
     outcome = rote("build", "one.csv", "-o", "model", "--keys", "words")
     assert outcome.code == 0
-    assert "left dana2025.theorem1: " in outcome.out
+    said = " ".join(outcome.out.split())
+    assert "left dana2025.corollary1, dana2025.theorem1, rote.readout: " in said
+    assert said.count("use keys of two or more tokens") == 1
 
 
 def test_a_fallback_names_the_flag_that_allows_a_transformer(rote):

@@ -109,7 +109,7 @@ PARTS = ("{a}", "{a} is", "The {a} of {b} is", "{a}{b}", "x{a}x{b}x", "{a}\n{b} 
 def test_a_prompt_is_found_where_a_pattern_finds_it():
     """The pattern is the definition; it may take for ever, and so it is no part of rote."""
     draw, matched = random.Random(1), 0
-    for _ in range(3000):
+    for _ in range(1200):
         words = ["x", "a", " ", "The ", " of ", " is", "\n", "q", "b" * draw.randrange(120)]
         text = "".join(draw.choice(words) for _ in range(draw.randrange(14)))
         template = draw.choice(PARTS)
@@ -127,7 +127,7 @@ def test_a_prompt_is_found_where_a_pattern_finds_it():
             wanted.append(FoundPrompt(match[0][: len(match[0]) - len(said)], cells, said))
         assert EndOfText(text).prompts(template) == wanted
         matched += bool(places)
-    assert matched > 500
+    assert matched > 200
 
 
 def test_no_template_takes_long_to_find():
